@@ -1,0 +1,3 @@
+module github.com/mayfly-run/mayfly
+
+go 1.26
