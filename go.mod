@@ -1,9 +1,10 @@
 module github.com/mayfly-run/mayfly
 
-go 1.26
+go 1.26.0
 
 require (
-	github.com/google/go-cmp v0.7.0 // tests
+	github.com/go-json-experiment/json v1.27.2 // sandbox/rows: strict JSON
+	github.com/google/go-cmp v0.7.0 // tests: differences of values
 	github.com/tetratelabs/wazero v1.12.0 // sandbox/wasm
 )
 

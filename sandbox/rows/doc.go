@@ -1,0 +1,49 @@
+// Package rows reads tabular files for a call: JSON, JSON Lines, CSV and TSV
+// become a [sandbox.Table], or JSON text where the rows are no table.
+//
+// It guarantees that no value changes on the way. Integers keep all their
+// digits; a decimal number becomes a float only if the float gives the same
+// digits back; what is ambiguous (two columns of one name, a row that is too
+// short, bytes that are no UTF-8) is refused with its file, line and column
+// instead of being guessed at. Sizes are bounded before anything is allocated
+// for them.
+//
+// # Formats
+//
+// The format is Options.Format; else what the name's ending says (.json;
+// .jsonl, .ndjson; .csv; .tsv, .tab); else it is sniffed: text that begins with
+// "[" is JSON, with "{" JSON Lines; of what is left, a tab in the first line
+// means TSV, and everything else is CSV. A UTF-8 byte order mark is skipped.
+//
+// JSON is one array. JSON Lines is one value per line, blank lines skipped. In
+// both, rows that are objects of plain values with the same names in the same
+// order become a Table; any other array (rows with different names, nested
+// values, arrays, plain values) is handed over as JSON text, so that the guest
+// sees exactly what a JSON parser of its own would make of it. Refused are
+// repeated names, invalid UTF-8, numbers that no float64 holds (1e400), and
+// integers of more than 4,300 digits.
+//
+// CSV is RFC 4180 with any of LF, CRLF and CR as the line end. The first record
+// names the columns; a column without a name is called "column_N", counted from
+// 1. Blank lines are skipped (a single empty cell is written ""). The separator
+// is the comma, or the semicolon if the first line has semicolons and no comma.
+// TSV is the same with tabs; there a quote inside an unquoted cell is plain
+// text, where CSV refuses it. Cells are never trimmed.
+//
+// # Types of CSV and TSV columns
+//
+// The type is the column's, decided over all its cells; quotes make no
+// difference and an empty cell is null in every column.
+//
+//   - true and false, in any case: bool.
+//   - 0 and digits without a leading zero, with an optional minus sign: integer
+//     of any size.
+//   - those and decimals such as -12.50, at least one of them a decimal: float.
+//     Only if each of them survives: an integer beyond 2^53 or a decimal with
+//     more digits than a float keeps makes the column text.
+//   - anything else: string. That includes 007, +49…, 1_000, 1,000, 0x10, 1e5,
+//     .5, nan, inf, dates, and numbers with spaces around them.
+//
+// Options.Strings switches all of that off: every cell is a string, an empty
+// one the empty string.
+package rows
