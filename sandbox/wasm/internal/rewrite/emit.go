@@ -1,0 +1,250 @@
+package rewrite
+
+// emitter writes the run module.
+type emitter struct {
+	p   *parsed
+	s   *scanned
+	opt Options
+
+	// metered says which functions are metered at their entry.
+	metered []bool
+	// refuel is the function index of the added import, fuel the index of the
+	// added global, noResult the type index of () → ().
+	refuel, fuel, noResult uint32
+	// shift is how many functions are imported more than before.
+	shift uint32
+	// addedTypes go behind the module's own.
+	addedTypes [][]byte
+	helpers    []helper
+
+	// check is the metering sequence.
+	check          []byte
+	loops, entries int
+}
+
+// helper is a function that the rewriter adds behind the module's own.
+type helper struct {
+	typ  uint32
+	body []byte
+}
+
+func newEmitter(p *parsed, s *scanned, opt Options) *emitter {
+	e := &emitter{p: p, s: s, opt: opt}
+	if opt.Meter {
+		e.prepareMeter()
+	}
+	return e
+}
+
+// typeOf returns the index of a function type, adding it if it is new.
+func (e *emitter) typeOf(params, results string) uint32 {
+	for i := range e.p.types {
+		if t := &e.p.types[i]; string(t.params) == params && string(t.results) == results {
+			return uint32(i)
+		}
+	}
+	raw := appendName([]byte{0x60}, params)
+	raw = appendName(raw, results)
+	for i, have := range e.addedTypes {
+		if string(have) == string(raw) {
+			return uint32(len(e.p.types) + i)
+		}
+	}
+	e.addedTypes = append(e.addedTypes, raw)
+	return uint32(len(e.p.types) + len(e.addedTypes) - 1)
+}
+
+// helperIndex is the function index that the next added helper will have.
+func (e *emitter) helperIndex() uint32 {
+	return uint32(e.p.funcCount()+len(e.helpers)) + e.shift
+}
+
+func (e *emitter) addHelper(h helper) uint32 {
+	i := e.helperIndex()
+	e.helpers = append(e.helpers, h)
+	return i
+}
+
+// funcIndex maps a function index of the original.
+func (e *emitter) funcIndex(f uint32) uint32 {
+	if f < uint32(len(e.p.importedFuncs)) {
+		return f
+	}
+	return f + e.shift
+}
+
+func (e *emitter) module() []byte {
+	p := e.p
+	code := e.code() // first, because it may add helpers and types
+	out := make([]byte, 0, len(code)+len(code)/8+4096)
+	out = append(out, "\x00asm\x01\x00\x00\x00"...)
+	var b []byte
+	section := func(id byte, items int, write func()) {
+		if items == 0 {
+			return
+		}
+		b = appendU32(b[:0], uint32(items))
+		write()
+		out = appendSection(out, id, b)
+	}
+	section(sectionType, len(p.types)+len(e.addedTypes), func() {
+		for i := range p.types {
+			b = append(b, 0x60)
+			b = appendName(b, string(p.types[i].params))
+			b = appendName(b, string(p.types[i].results))
+		}
+		for _, t := range e.addedTypes {
+			b = append(b, t...)
+		}
+	})
+	section(sectionImport, p.importCount+int(e.shift), func() {
+		b = append(b, p.imports...)
+		if e.opt.Meter {
+			b = appendName(b, refuelModule)
+			b = appendName(b, refuelName)
+			b = append(b, externFunc)
+			b = appendU32(b, e.noResult)
+		}
+	})
+	section(sectionFunction, len(p.funcs)+len(e.helpers), func() {
+		for _, t := range p.funcs {
+			b = appendU32(b, t)
+		}
+		for i := range e.helpers {
+			b = appendU32(b, e.helpers[i].typ)
+		}
+	})
+	section(sectionTable, len(p.tables), func() {
+		for i := range p.tables {
+			b = append(b, p.tables[i].raw...)
+		}
+	})
+	if p.hasMemory {
+		section(sectionMemory, 1, func() { b = append(b, p.memory...) })
+	}
+	e.globalSection(section, &b)
+	e.exportSection(section, &b)
+	section(sectionElement, len(p.elements), func() {
+		for i := range p.elements {
+			b = appendElement(b, &p.elements[i], e.funcIndex)
+		}
+	})
+	if len(p.funcs)+len(e.helpers) > 0 {
+		out = appendSection(out, sectionCode, code)
+	}
+	return out
+}
+
+func (e *emitter) globalSection(section func(byte, int, func()), b *[]byte) {
+	count := len(e.p.globals)
+	if e.opt.Meter {
+		count++
+	}
+	section(sectionGlobal, count, func() {
+		for i := range e.p.globals {
+			g := &e.p.globals[i]
+			*b = append(*b, byte(g.typ), boolByte(g.mutable))
+			if g.init.op == opRefFunc {
+				*b = append(*b, byte(opRefFunc))
+				*b = appendU32(*b, e.funcIndex(uint32(g.init.bits)))
+				*b = append(*b, byte(opEnd))
+			} else {
+				*b = append(*b, g.init.raw...)
+			}
+		}
+		if e.opt.Meter {
+			*b = append(*b, byte(I64), 1, byte(opI64Const), 0, byte(opEnd))
+		}
+	})
+}
+
+func (e *emitter) exportSection(section func(byte, int, func()), b *[]byte) {
+	count := len(e.p.exports)
+	if e.opt.Meter {
+		count++
+	}
+	section(sectionExport, count, func() {
+		for _, x := range e.p.exports {
+			*b = appendName(*b, x.name)
+			*b = append(*b, x.kind)
+			if x.kind == externFunc {
+				x.index = e.funcIndex(x.index)
+			}
+			*b = appendU32(*b, x.index)
+		}
+		if e.opt.Meter {
+			*b = appendName(*b, FuelGlobal)
+			*b = append(*b, externGlobal)
+			*b = appendU32(*b, e.fuel)
+		}
+	})
+}
+
+func boolByte(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// code returns the content of the code section.
+func (e *emitter) code() []byte {
+	p := e.p
+	size := 0
+	for i := range p.bodies {
+		size += p.bodies[i].end - p.bodies[i].start + 16
+	}
+	bodies := make([]byte, 0, size+size/8)
+	scratch := make([]byte, 0, 1<<16)
+	instrs := make([]instr, 0, e.s.instrs)
+	for i := range p.bodies {
+		b := &p.bodies[i]
+		r := &reader{buf: p.wasm, pos: b.start, end: b.end}
+		instrs = decodeExpr(r, instrs[:0])
+		scratch = append(scratch[:0], b.locals...)
+		scratch = e.body(scratch, i, instrs)
+		bodies = appendU32(bodies, uint32(len(scratch)))
+		bodies = append(bodies, scratch...)
+	}
+	for i := range e.helpers {
+		bodies = appendU32(bodies, uint32(len(e.helpers[i].body)))
+		bodies = append(bodies, e.helpers[i].body...)
+	}
+	count := appendU32(nil, uint32(len(p.bodies)+len(e.helpers)))
+	return append(count, bodies...)
+}
+
+// body appends the instructions of function f, rewritten. What stays is
+// copied in runs.
+func (e *emitter) body(out []byte, f int, instrs []instr) []byte {
+	wasm := e.p.wasm
+	if e.opt.Meter && e.metered[f] {
+		out = append(out, e.check...)
+		e.entries++
+	}
+	from := instrs[0].start
+	flush := func(to uint32) {
+		out = append(out, wasm[from:to]...)
+		from = to
+	}
+	for i := range instrs {
+		in := &instrs[i]
+		switch in.op {
+		case opLoop:
+			if e.opt.Meter {
+				flush(in.end)
+				out = append(out, e.check...)
+				e.loops++
+			}
+		case opCall, opReturnCall, opRefFunc:
+			if e.shift > 0 {
+				flush(in.start)
+				out = append(out, byte(in.op))
+				out = appendU32(out, e.funcIndex(in.a))
+				from = in.end
+			}
+		}
+	}
+	flush(instrs[len(instrs)-1].end)
+	return out
+}

@@ -1,0 +1,35 @@
+package rewrite
+
+// prepareMeter chooses the functions to meter and builds the metering
+// sequence.
+func (e *emitter) prepareMeter() {
+	p := e.p
+	e.metered = newGraph(p, e.s).cut()
+	e.noResult = e.typeOf("", "")
+	e.refuel = uint32(len(p.importedFuncs))
+	e.fuel = uint32(len(p.importGlobals) + len(p.globals))
+	e.shift = 1
+	e.check = e.meterSequence()
+}
+
+// meterSequence takes one unit and calls refuel when none is left. It leaves
+// the stack as it was, so it can stand behind a loop's opcode whatever the
+// loop's parameters.
+//
+// The call is in the else branch on purpose: the engine's register allocator
+// lets the code behind a join go on with the registers of the branch that it
+// comes to first, and that must be the one without the call, which keeps them.
+func (e *emitter) meterSequence() []byte {
+	b := appendIndexed(nil, opGlobalGet, e.fuel)
+	b = append(b, byte(opI64Const), 1, byte(opI64Sub))
+	b = appendIndexed(b, opGlobalSet, e.fuel)
+	b = appendIndexed(b, opGlobalGet, e.fuel)
+	b = append(b, byte(opI64Const), 0, byte(opI64GeS))
+	b = append(b, byte(opIf), 0x40, byte(opElse))
+	b = appendIndexed(b, opCall, e.refuel)
+	return append(b, byte(opEnd))
+}
+
+func appendIndexed(b []byte, op opcode, index uint32) []byte {
+	return appendU32(append(b, byte(op)), index)
+}

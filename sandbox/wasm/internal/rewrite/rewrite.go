@@ -1,0 +1,132 @@
+package rewrite
+
+// Names that metering adds to a module.
+const (
+	// FuelGlobal is the exported mutable i64 global that holds the fuel left.
+	// It starts at 0: the host sets it before it calls into the module.
+	FuelGlobal = "mayfly_fuel"
+
+	refuelModule = "mayfly"
+	refuelName   = "refuel"
+)
+
+// Options choose what [Rewrite] does. The zero value is the plain structural
+// rewrite: sections dropped, code as it was.
+type Options struct {
+	// Meter makes the code count fuel in FuelGlobal and call the import
+	// mayfly.refuel : () → () whenever that falls below zero: one unit for each
+	// pass of a loop and for each call of a function that can take part in
+	// recursion. When refuel returns, the code goes on.
+	Meter bool
+}
+
+// Segment is what one active data segment put into memory.
+type Segment struct {
+	Offset uint32
+	// Bytes alias the original module.
+	Bytes []byte
+}
+
+// Global is a mutable global of the original module.
+type Global struct {
+	// Name is the (first) name under which it is exported.
+	Name string
+	Type ValueType
+	// Init holds the bits of its initial value.
+	Init uint64
+}
+
+// Stats say what was done.
+type Stats struct {
+	// Functions counts those with a body, in the original.
+	Functions int
+	// LoopsMetered and FunctionsMetered count the places that use fuel.
+	LoopsMetered, FunctionsMetered int
+	// SegmentsDropped and BytesDropped are the data segments and their content.
+	SegmentsDropped int
+	BytesDropped    int64
+}
+
+// Module is a rewritten module and what the host must know to run it.
+type Module struct {
+	// Wasm is the run module.
+	Wasm []byte
+	// Data is what the active data segments held, in their order: a later one
+	// overwrites an earlier one.
+	Data []Segment
+	// MinPages and MaxPages are the memory's limits in pages of 64 KiB;
+	// MaxPages is 65536 where the module gives none. Both are 0 when it has no
+	// memory.
+	MinPages, MaxPages uint32
+	// Globals are all mutable globals but FuelGlobal, in the module's order.
+	Globals []Global
+	Stats   Stats
+}
+
+// Rewrite makes the run module. Its error is an *[Error] when the module is
+// malformed or asks for something that the package's comment excludes.
+func Rewrite(module []byte, opt Options) (Module, error) {
+	p, err := parse(module)
+	if err != nil {
+		return Module{}, err
+	}
+	globals, err := p.mutableGlobals()
+	if err != nil {
+		return Module{}, err
+	}
+	s, err := scan(p)
+	if err != nil {
+		return Module{}, err
+	}
+	m := Module{
+		Data: p.data, MinPages: p.minPages, MaxPages: p.maxPages, Globals: globals,
+		Stats: Stats{Functions: len(p.bodies), SegmentsDropped: len(p.data)},
+	}
+	for i := range p.data {
+		m.Stats.BytesDropped += int64(len(p.data[i].Bytes))
+	}
+	e := newEmitter(p, s, opt)
+	m.Wasm = e.module()
+	m.Stats.LoopsMetered, m.Stats.FunctionsMetered = e.loops, e.entries
+	return m, nil
+}
+
+// mutableGlobals lists them under their export names and refuses those that
+// a snapshot could not take.
+func (p *parsed) mutableGlobals() ([]Global, error) {
+	names := make(map[uint32]string)
+	for _, e := range p.exports {
+		if _, has := names[e.index]; e.kind == externGlobal && !has {
+			names[e.index] = e.name
+		}
+	}
+	var list []Global
+	for i := range p.globals {
+		g := &p.globals[i]
+		if !g.mutable {
+			continue
+		}
+		name, exported := names[uint32(len(p.importGlobals)+i)]
+		if !exported {
+			return nil, &Error{Offset: g.at, Reason: "mutable global that is not exported"}
+		}
+		var want opcode
+		switch g.typ {
+		case I32:
+			want = opI32Const
+		case I64:
+			want = opI64Const
+		case F32:
+			want = opF32Const
+		case F64:
+			want = opF64Const
+		default:
+			return nil, &Error{Offset: g.at, Reason: "mutable global of type " + g.typ.String()}
+		}
+		if g.init.op != want {
+			return nil, &Error{Offset: g.init.at, Reason: "mutable global that does not start at a constant of its type"}
+		}
+		list = append(list, Global{Name: name, Type: g.typ, Init: g.init.bits})
+	}
+	return list, nil
+}

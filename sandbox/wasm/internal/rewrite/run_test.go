@@ -1,0 +1,79 @@
+package rewrite
+
+import (
+	"context"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+// instance is a module that runs under wazero.
+type instance struct {
+	module  api.Module
+	refuels int
+}
+
+const testFeatures = api.CoreFeaturesV2 | experimental.CoreFeaturesTailCall
+
+// compiler is the engine that guests run on.
+func compiler() wazero.RuntimeConfig {
+	return wazero.NewRuntimeConfigCompiler().WithCoreFeatures(testFeatures)
+}
+
+// start instantiates a binary. Each refuel adds interval units.
+func start(t testing.TB, config wazero.RuntimeConfig, binary []byte, interval int64) (*instance, error) {
+	t.Helper()
+	ctx := context.Background()
+	r := wazero.NewRuntimeWithConfig(ctx, config)
+	t.Cleanup(func() { r.Close(ctx) })
+	in := &instance{}
+	_, err := r.NewHostModuleBuilder(refuelModule).NewFunctionBuilder().WithGoModuleFunction(
+		api.GoModuleFunc(func(_ context.Context, m api.Module, _ []uint64) {
+			in.refuels++
+			g := m.ExportedGlobal(FuelGlobal).(api.MutableGlobal)
+			g.Set(uint64(int64(g.Get()) + interval))
+		}), nil, nil).Export(refuelName).Instantiate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = r.NewHostModuleBuilder("env").NewFunctionBuilder().WithGoFunction(
+		api.GoFunc(func(_ context.Context, stack []uint64) { stack[0] = stack[0]*2 + 1 }),
+		[]api.ValueType{api.ValueTypeI32}, []api.ValueType{api.ValueTypeI32}).Export("odd").Instantiate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in.module, err = r.InstantiateWithConfig(ctx, binary, wazero.NewModuleConfig().WithName("guest").WithStartFunctions())
+	return in, err
+}
+
+// startRewritten rewrites, instantiates, and puts the data in place.
+func startRewritten(t testing.TB, config wazero.RuntimeConfig, binary []byte, opt Options, interval int64) (*instance, Module) {
+	t.Helper()
+	m, err := Rewrite(binary, opt)
+	if err != nil {
+		t.Fatalf("Rewrite: %v", err)
+	}
+	in, err := start(t, config, m.Wasm, interval)
+	if err != nil {
+		t.Fatalf("the rewritten module: %v", err)
+	}
+	for _, d := range m.Data {
+		if !in.module.Memory().Write(d.Offset, d.Bytes) {
+			t.Fatalf("data segment at %#x is outside the memory", d.Offset)
+		}
+	}
+	return in, m
+}
+
+func (in *instance) call(t testing.TB, name string, args ...uint64) ([]uint64, error) {
+	t.Helper()
+	f := in.module.ExportedFunction(name)
+	if f == nil {
+		t.Fatalf("no export %q", name)
+	}
+	return f.Call(context.Background(), args...)
+}
+
+func (in *instance) fuel() int64 { return int64(in.module.ExportedGlobal(FuelGlobal).Get()) }
