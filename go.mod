@@ -4,8 +4,7 @@ go 1.26.0
 
 require (
 	github.com/go-json-experiment/json v1.27.2 // sandbox/rows: strict JSON
-	github.com/google/go-cmp v0.7.0 // tests: differences of values
+	github.com/google/go-cmp v0.7.0 // tests
 	github.com/tetratelabs/wazero v1.12.0 // sandbox/wasm
+	golang.org/x/sys v0.50.0 // sandbox/wasm: mmap, memfd, thread clocks
 )
-
-require golang.org/x/sys v0.44.0 // indirect

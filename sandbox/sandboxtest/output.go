@@ -1,0 +1,53 @@
+package sandboxtest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+var narrow = sandbox.Limits{MaxOutput: 100}
+
+// cutTo checks that a stream was cut, and that its full size is told.
+func cutTo(kept, full int64) func(*testing.T, sandbox.Result) {
+	return func(t *testing.T, r sandbox.Result) {
+		t.Helper()
+		if int64(len(r.Stdout)) != kept || r.Truncated == nil || r.Truncated.Stdout != full || r.Usage.Stdout != full {
+			t.Errorf("kept %d bytes, truncated %+v, usage %d; want %d of %d", len(r.Stdout), r.Truncated, r.Usage.Stdout, kept, full)
+		}
+	}
+}
+
+var outputCases = []Case{
+	{Name: "both streams", Code: py("import sys", "print('out')", "print('err', file=sys.stderr)"), Status: ok, Value: "null", Stdout: "out\n", Stderr: "err\n"},
+	{
+		Name:   "every way to write arrives",
+		Code:   py("import os, sys", "print('a')", "sys.stdout.write('b\\n')", "sys.__stdout__.write('c\\n')", "sys.stdout.flush()", "sys.__stdout__.flush()", "os.write(1, b'd\\n')", "sys.stdout.buffer.write(b'e\\n')", "os.write(2, b'f\\n')"),
+		Status: ok, Stdout: "a\nb\nc\nd\ne\n", Stderr: "f\n",
+	},
+	{Name: "a flood is stopped", Code: py("while True: print('x'*1000)"), Status: []sandbox.Status{sandbox.StatusOutputLimit}},
+	{Name: "a flood of errors is stopped", Code: py("import os", "while True: os.write(2, b'x'*1000)"), Status: []sandbox.Status{sandbox.StatusOutputLimit}},
+	{Name: "too much is cut and the value is kept", Code: py("print('y'*999)", "7"), Limits: narrow, Status: ok, Value: "7", Check: cutTo(100, 1000)},
+	{Name: "output before a timeout is kept", Code: py("print('so far')", "while True: pass"), Limits: short, Status: timeout, Stdout: "so far\n"},
+	{Name: "bytes that are not text", Code: py("import os", "os.write(1, b'\\xff\\x00\\x1b[2J')"), Status: ok, Stdout: "\xff\x00\x1b[2J"},
+	{Name: "surrogates can be printed", Code: py("print('\\udcff')"), Status: ok, Check: func(t *testing.T, r sandbox.Result) {
+		if len(r.Stdout) == 0 {
+			t.Error("nothing was printed")
+		}
+	}},
+	{Name: "an exception of 50 MB", Code: py("raise ValueError('m'*50_000_000)"), Limits: sandbox.Limits{MaxMemory: 400 << 20}, Status: raised, ErrorType: pyError("ValueError"), Check: func(t *testing.T, r sandbox.Result) {
+		if n := len(r.Error.Message); n == 0 || n > 20_000 {
+			t.Errorf("message of %d bytes", n)
+		}
+	}},
+	{Name: "a value over its limit", Code: py("'v'*1000"), Limits: sandbox.Limits{MaxValue: 100}, Status: []sandbox.Status{sandbox.StatusOutputLimit}, Check: func(t *testing.T, r sandbox.Result) {
+		if r.ValuePrefix != `"`+strings.Repeat("v", 99) || r.Truncated == nil || r.Truncated.Value != 1002 {
+			t.Errorf("prefix %q, truncated %+v", r.ValuePrefix, r.Truncated)
+		}
+	}},
+	{Name: "closed streams do no harm", Code: py("import sys", "sys.stdout.close()", "sys.stderr.close()", "5"), Status: ok, Value: "5"},
+	{Name: "closed descriptors do no harm", Code: py("import os", "os.close(1)", "os.close(2)", "6"), Status: ok, Value: "6"},
+	{Name: "input is empty", Code: py("import sys", "sys.stdin.read()"), Status: ok, Value: `""`},
+	{Name: "input ends at once", Code: py("input()"), Status: raised, ErrorType: pyError("EOFError")},
+}

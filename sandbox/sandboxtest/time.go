@@ -1,0 +1,40 @@
+package sandboxtest
+
+import (
+	"strings"
+	"time"
+
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+// short is a timeout that a call can only run into, never finish within, in the
+// cases below.
+var short = sandbox.Limits{Timeout: 300 * time.Millisecond}
+
+// shortRoomy leaves memory out of the question.
+var shortRoomy = sandbox.Limits{Timeout: 300 * time.Millisecond, MaxMemory: 512 << 20}
+
+var timeCases = []Case{
+	{Name: "defaults apply when no limits are given", Code: py("while True: pass"), Status: timeout},
+	{Name: "loop without calls", Code: py("while True: pass"), Limits: short, Status: timeout},
+	{Name: "power of big integers", Code: py("10**10**8"), Limits: shortRoomy, Status: timeout},
+	{Name: "sort by a constant key", Code: py("while True: sorted(range(10**6), key=lambda x: 1)"), Limits: shortRoomy, Status: timeout},
+	{Name: "regular expression that blows up", Code: py("import re", "re.match('(a+)+$', 'a'*64 + 'b')"), Limits: short, Status: timeout},
+	{Name: "integer of many digits", Code: py("import sys", "sys.set_int_max_str_digits(0)", "int('9'*10**7)"), Limits: shortRoomy, Status: timeout},
+	{Name: "sum of a long range", Code: py("sum(range(10**12))"), Limits: short, Status: timeout},
+	{Name: "product in C", Code: py("import itertools, collections", "collections.deque(itertools.product(range(100), repeat=9), maxlen=0)"), Limits: short, Status: timeout},
+	{Name: "copies of large memory", Code: py("b = bytearray(100_000_000)", "while True: bytes(b)"), Limits: shortRoomy, Status: timeout},
+	{Name: "sleep", Code: py("import time", "time.sleep(3600)"), Limits: short, Status: timeout},
+	{Name: "sleep again and again", Code: py("import time", "while True: time.sleep(0.001)"), Limits: short, Status: timeout},
+	{Name: "select without descriptors", Code: py("import select", "select.select([], [], [], 3600)"), Limits: short, Status: timeout},
+	{Name: "asynchronous sleep", Code: py("import asyncio", "await asyncio.sleep(3600)"), Limits: short, Status: timeout},
+	{Name: "compile a large literal", Code: py("eval('[' + '1,'*4_000_000 + ']')"), Limits: shortRoomy, Status: timeout},
+	{Name: "compile nested source", Code: map[string]string{"python": strings.Repeat("if 1:\n ", 1) + "x=0\nwhile True: compile('f(' * 50 + ')' * 50 + '+1'*20000, 'x', 'eval')"}, Limits: shortRoomy, Status: timeout},
+	{Name: "every exception is caught", Code: py("while True:", "  try:", "    while True: pass", "  except BaseException: pass"), Limits: short, Status: timeout},
+	{Name: "finally spins", Code: py("try:", "  1/0", "finally:", "  while True: pass"), Limits: short, Status: timeout},
+	{Name: "destructor spins after the end", Code: py("class D:", "  def __del__(self):", "    while True: pass", "d = D()", "del d"), Limits: short, Status: timeout},
+	{Name: "atexit is not waited for", Code: py("import atexit", "@atexit.register", "def f():", "  while True: pass", "1"), Limits: short, Status: []sandbox.Status{sandbox.StatusOK, sandbox.StatusTimeout}},
+	{Name: "sleep within the limit", Code: py("import time, asyncio", "time.sleep(0.01)", "await asyncio.sleep(0.01)", "'awake'"), Status: ok, Value: `"awake"`},
+	{Name: "fuel limit", Code: py("while True: pass"), Limits: sandbox.Limits{MaxFuel: 1_000_000}, Status: []sandbox.Status{sandbox.StatusFuelLimit}},
+	{Name: "fuel limit cannot be caught", Code: py("while True:", "  try:", "    while True: pass", "  except BaseException: pass"), Limits: sandbox.Limits{MaxFuel: 1_000_000}, Status: []sandbox.Status{sandbox.StatusFuelLimit}},
+}

@@ -1,0 +1,158 @@
+package wasm
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+// Engine runs calls of one guest. It is safe for concurrent use.
+type Engine struct {
+	config      Config
+	guestDigest string
+
+	runtime   wazero.Runtime
+	codeCache wazero.CompilationCache
+	code      wazero.CompiledModule
+	module    []byte // the rewritten guest
+	image     *image
+
+	queue *queue
+	pool  *pool
+
+	mu     sync.RWMutex // held for reading by every call
+	closed bool
+}
+
+var _ sandbox.Sandbox = (*Engine)(nil)
+
+// New makes an engine ready for calls. The first time on a machine this
+// compiles and boots the guest, which takes seconds; with a cache directory
+// later starts take a fraction of one. ctx bounds the start only.
+func New(ctx context.Context, config Config) (*Engine, error) {
+	config = config.withDefaults()
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	e := &Engine{config: config}
+	if err := e.prepare(ctx); err != nil {
+		e.free()
+		return nil, err
+	}
+	e.queue = newQueue(config.MaxConcurrent, config.MaxQueue)
+	e.pool = newPool(config.Ready, func() (*instance, error) {
+		return e.newInstance(e.image, config.MaxMemory)
+	})
+	return e, nil
+}
+
+// Run implements [sandbox.Sandbox].
+func (e *Engine) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
+	start := time.Now()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.closed {
+		return sandbox.Result{}, sandbox.ErrClosed
+	}
+	r, err := e.call(ctx, spec, start)
+	r.Usage.Wall = time.Since(start)
+	return r, err
+}
+
+// call is the life of one call: check, wait for a place, take a fresh
+// instance, run, drop it.
+func (e *Engine) call(ctx context.Context, spec sandbox.Spec, start time.Time) (sandbox.Result, error) {
+	spec.Limits = spec.Limits.WithDefaults()
+	if spec.Name == "" {
+		spec.Name = e.config.Guest.DefaultName
+	}
+	if err := e.check(spec); err != nil {
+		return invalid(err), nil
+	}
+	c := e.newCall(ctx, spec, &start)
+	defer c.cancel()
+	if s := c.timeStop(); s != nil {
+		return c.stopped(s), nil
+	}
+	var err error
+	if c.globals, err = e.config.Guest.EncodeGlobals(spec.Globals, spec.Limits.MaxDepth); err != nil {
+		return invalid(err), nil
+	}
+	entered, err := e.queue.enter(c.Context)
+	if err != nil {
+		return c.stopped(c.timeStop()), nil
+	}
+	if !entered {
+		return failed(sandbox.StatusBusy, "too many calls are waiting already; try again later"), nil
+	}
+	defer e.queue.leave()
+	queued := time.Since(start)
+	inst, err := e.pool.take()
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	defer e.pool.drop(inst)
+	r := c.runIn(inst, e.image)
+	r.Usage.Queued = queued
+	return r, nil
+}
+
+// Close implements [sandbox.Sandbox].
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil
+	}
+	e.closed = true
+	e.pool.close()
+	e.free()
+	return nil
+}
+
+func (e *Engine) free() {
+	ctx := context.Background()
+	if e.runtime != nil {
+		_ = e.runtime.Close(ctx)
+	}
+	if e.codeCache != nil {
+		_ = e.codeCache.Close(ctx)
+	}
+	if e.image != nil {
+		e.image.close()
+	}
+}
+
+// Info describes what an engine runs.
+type Info struct {
+	// Guest, Version: which interpreter, in its own words.
+	Guest, Version string
+	// GuestDigest and ImageDigest are the sha256 of the guest's module and of
+	// the booted image.
+	GuestDigest, ImageDigest string
+	// EngineVersion changes whenever fuel or results may.
+	EngineVersion string
+	// ImageSize is the size of the image in bytes; HotSize how much of it is
+	// made private ahead of each call.
+	ImageSize, HotSize uint64
+}
+
+// Info describes what the engine runs.
+func (e *Engine) Info() Info {
+	i := Info{
+		Guest:         e.config.Guest.Name,
+		Version:       e.image.version,
+		GuestDigest:   e.guestDigest,
+		ImageDigest:   e.image.digest,
+		EngineVersion: engineFormat + " wazero " + wazeroVersion(),
+		ImageSize:     e.image.size,
+	}
+	for _, s := range e.image.hot {
+		i.HotSize += uint64(s.size)
+	}
+	return i
+}

@@ -1,0 +1,63 @@
+package wasm
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLinearMemory(t *testing.T) {
+	img := testImage(t)
+	m, err := newLinearMemory(img, 4*pageSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Free()
+	b := m.Reallocate(pageSize) // the module's own minimum, less than the image
+	if !bytes.Equal(b, img.bytes()) {
+		t.Fatal("memory does not start as the image")
+	}
+	if got := m.dirtied(); got != 0 {
+		t.Errorf("%d bytes are private before any write", got)
+	}
+	b[5000] = 'T'
+	b[5001] = 'H'
+	if img.bytes()[5000] != 't' {
+		t.Fatal("a write reached the image")
+	}
+	if diff := cmp.Diff([]span{{4096, hostPage}}, m.private(img.size), compareImage); diff != "" {
+		t.Error(diff)
+	}
+	b = m.Reallocate(img.size + 3*pageSize)
+	if uint64(len(b)) != img.size+3*pageSize || b[5000] != 'T' {
+		t.Fatalf("grown to %d bytes", len(b))
+	}
+	b[len(b)-1] = 1
+	if got := m.dirtied(); got != 2*hostPage {
+		t.Errorf("%d bytes are private, want 2 pages", got)
+	}
+	m.limit = img.size + 4*pageSize
+	if m.Reallocate(img.size+5*pageSize) != nil || !m.refused {
+		t.Error("growth past the limit was not refused")
+	}
+	if m.Reallocate(img.size+4*pageSize) == nil {
+		t.Error("growth up to the limit was refused")
+	}
+}
+
+func TestWarm(t *testing.T) {
+	img := testImage(t)
+	m, err := newLinearMemory(img, pageSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Free()
+	img.warm(m)
+	if diff := cmp.Diff(img.hot, m.private(img.size), compareImage); diff != "" {
+		t.Errorf("private pages (-want +got):\n%s", diff)
+	}
+	if !bytes.Equal(m.Reallocate(0), img.bytes()) {
+		t.Error("warming changed the memory")
+	}
+}
