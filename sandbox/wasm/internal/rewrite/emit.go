@@ -17,9 +17,13 @@ type emitter struct {
 	addedTypes [][]byte
 	helpers    []helper
 
+	// copyHelper and fillHelper are function indexes, 0 until they are needed;
+	// bulkType is their type.
+	copyHelper, fillHelper, bulkType uint32
+
 	// check is the metering sequence.
-	check          []byte
-	loops, entries int
+	check                []byte
+	loops, entries, bulk int
 }
 
 // helper is a function that the rewriter adds behind the module's own.
@@ -235,6 +239,13 @@ func (e *emitter) body(out []byte, f int, instrs []instr) []byte {
 				flush(in.end)
 				out = append(out, e.check...)
 				e.loops++
+			}
+		case opMemoryCopy, opMemoryFill:
+			if e.opt.Meter && replacesBulk(instrs, i) {
+				flush(in.start)
+				out = appendIndexed(out, opCall, e.bulkHelper(in.op))
+				from = in.end
+				e.bulk++
 			}
 		case opCall, opReturnCall, opRefFunc:
 			if e.shift > 0 {

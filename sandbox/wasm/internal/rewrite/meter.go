@@ -10,6 +10,7 @@ func (e *emitter) prepareMeter() {
 	e.fuel = uint32(len(p.importGlobals) + len(p.globals))
 	e.shift = 1
 	e.check = e.meterSequence()
+	e.bulkType = e.typeOf(string([]byte{byte(I32), byte(I32), byte(I32)}), "")
 }
 
 // meterSequence takes one unit and calls refuel when none is left. It leaves

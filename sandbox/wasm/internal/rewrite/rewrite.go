@@ -16,7 +16,8 @@ type Options struct {
 	// Meter makes the code count fuel in FuelGlobal and call the import
 	// mayfly.refuel : () → () whenever that falls below zero: one unit for each
 	// pass of a loop and for each call of a function that can take part in
-	// recursion. When refuel returns, the code goes on.
+	// recursion, and one for every 32 bytes that memory.copy and memory.fill
+	// move. When refuel returns, the code goes on.
 	Meter bool
 }
 
@@ -42,6 +43,8 @@ type Stats struct {
 	Functions int
 	// LoopsMetered and FunctionsMetered count the places that use fuel.
 	LoopsMetered, FunctionsMetered int
+	// BulkMetered counts the memory.copy and memory.fill that became calls.
+	BulkMetered int
 	// SegmentsDropped and BytesDropped are the data segments and their content.
 	SegmentsDropped int
 	BytesDropped    int64
@@ -87,7 +90,7 @@ func Rewrite(module []byte, opt Options) (Module, error) {
 	}
 	e := newEmitter(p, s, opt)
 	m.Wasm = e.module()
-	m.Stats.LoopsMetered, m.Stats.FunctionsMetered = e.loops, e.entries
+	m.Stats.LoopsMetered, m.Stats.FunctionsMetered, m.Stats.BulkMetered = e.loops, e.entries, e.bulk
 	return m, nil
 }
 

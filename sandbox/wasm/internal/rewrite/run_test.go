@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
@@ -77,3 +78,16 @@ func (in *instance) call(t testing.TB, name string, args ...uint64) ([]uint64, e
 }
 
 func (in *instance) fuel() int64 { return int64(in.module.ExportedGlobal(FuelGlobal).Get()) }
+
+func setFuel(in *instance, units int64) {
+	in.module.ExportedGlobal(FuelGlobal).(api.MutableGlobal).Set(uint64(units))
+}
+
+// trapText is the first line of a trap: what is behind it names functions.
+func trapText(err error) string {
+	if err == nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
