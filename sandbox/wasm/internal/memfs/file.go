@@ -98,11 +98,14 @@ func (f *file) Seek(offset position, whence int) (int64, experimental.Errno) {
 
 // Write implements sys.File.
 func (f *file) Write(p []byte) (int, experimental.Errno) {
+	off := f.off
 	if f.append {
-		f.off = f.node.data.size
+		off = f.node.data.size
 	}
-	n, errno := f.Pwrite(p, f.off)
-	f.off += int64(n)
+	n, errno := f.Pwrite(p, off)
+	if n > 0 {
+		f.off = off + int64(n)
+	}
 	return n, errno
 }
 

@@ -90,6 +90,20 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+// TestFailedAppendStays: a write that fails must not move to the end of the
+// file.
+func TestFailedAppendStays(t *testing.T) {
+	f := testFS()
+	write(t, f, "tmp/a", "content")
+	h := open(t, f, "tmp/a", read|experimental.O_APPEND)
+	if _, errno := h.Write([]byte("x")); errno != experimental.EBADF {
+		t.Errorf("Write to a file opened to read: %v", errno)
+	}
+	if at, _ := h.Seek(0, io.SeekCurrent); at != 0 {
+		t.Errorf("the position is %d, want 0", at)
+	}
+}
+
 func TestOpenWithoutName(t *testing.T) {
 	f := testFS()
 	h := open(t, f, "tmp/a", create)

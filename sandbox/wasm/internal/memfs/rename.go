@@ -6,7 +6,7 @@ import experimental "github.com/tetratelabs/wazero/experimental/sys"
 // replaced in one step, a directory only by a directory and only if it is
 // empty, and nothing can move into itself.
 func (f *FS) Rename(from, to string) experimental.Errno {
-	src, errno := f.existing(from, false)
+	src, errno := f.resolve(from, false)
 	if errno != 0 {
 		return errno
 	}
@@ -14,6 +14,10 @@ func (f *FS) Rename(from, to string) experimental.Errno {
 	switch {
 	case errno != 0:
 		return errno
+	case src.node == nil:
+		return experimental.ENOENT
+	case src.slash && !src.node.isDir():
+		return experimental.ENOTDIR
 	case src.fixed(), dst.fixed():
 		return experimental.EROFS
 	case src.node == dst.node:
