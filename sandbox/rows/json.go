@@ -109,6 +109,19 @@ func (c *checker) line(line string, base int) error {
 	}
 }
 
+// value checks that the source is one value.
+func (c *checker) value() error {
+	c.dec.Reset(strings.NewReader(c.src.text))
+	for {
+		if err := c.token(); err != nil {
+			return err
+		}
+		if c.dec.StackDepth() == 0 {
+			return c.end("the value")
+		}
+	}
+}
+
 // token reads one token.
 func (c *checker) token() error {
 	tok, err := c.dec.ReadToken()

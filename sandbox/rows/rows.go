@@ -89,7 +89,7 @@ func read(r io.Reader, size int64, opts Options) (Rows, error) {
 		return Rows{}, readError(opts.Name, err)
 	}
 	if int64(len(text)) > opts.MaxBytes {
-		return Rows{}, tooLarge(opts, "has more bytes than that")
+		return Rows{}, tooLarge(opts, "has too many bytes")
 	}
 	return parse(text, opts)
 }
@@ -176,5 +176,5 @@ func readError(name string, err error) error {
 }
 
 func tooLarge(opts Options, what string) error {
-	return &Error{Name: opts.Name, Code: TooLarge, Reason: fmt.Sprintf("%s; rows are limited to %d bytes", what, opts.MaxBytes)}
+	return &Error{Name: opts.Name, Code: TooLarge, Reason: fmt.Sprintf("%s; the limit is %d bytes", what, opts.MaxBytes)}
 }

@@ -175,7 +175,7 @@ func TestErrors(t *testing.T) {
 		{"gzip", "\x1f\x8b\x08", Options{}, Encoding, `in.x: is gzip data; unpack it first`},
 		{"too many cells", "a,b\n1,2\n3,4\n", Options{Format: CSV, MaxCells: 3}, TooLarge, `in.x: has more than 3 values`},
 		{"too many columns", strings.Repeat(",", MaxColumns), Options{Format: CSV}, TooLarge, `in.x: has more than 16384 columns`},
-		{"too large", "a\n1\n", Options{Format: CSV, MaxBytes: 3}, TooLarge, `in.x: has more bytes than that; rows are limited to 3 bytes`},
+		{"too large", "a\n1\n", Options{Format: CSV, MaxBytes: 3}, TooLarge, `in.x: has too many bytes; the limit is 3 bytes`},
 		{"unknown format", "a", Options{Format: "xml"}, Unreadable, `in.x: unknown format "xml"; known are json, jsonl, csv, tsv`},
 
 		{"json empty", " \n", Options{Format: JSON}, Empty, `in.x: is empty; JSON rows are an array`},
@@ -338,5 +338,32 @@ func TestSlowStream(t *testing.T) {
 	got, err := Read(iotest.OneByteReader(strings.NewReader(text)), Options{})
 	if err != nil || got.Len != 200_000 {
 		t.Errorf("%d rows, %v", got.Len, err)
+	}
+}
+
+func TestReadValue(t *testing.T) {
+	for _, text := range []string{`1`, ` "x" `, `null`, `{"a":[1,{}]}`, "\ufeff[]", `9007199254740993`} {
+		got, err := ReadValue(strings.NewReader(text), Options{})
+		if want := strings.TrimPrefix(text, "\ufeff"); err != nil || string(got) != want {
+			t.Errorf("ReadValue(%q) = %q, %v", text, got, err)
+		}
+	}
+	for text, want := range map[string]string{
+		``:                `v:1:1: the text ends inside a value`,
+		`word`:            `v:1:1: not JSON: unexpected 'w'`,
+		`{"a":1}` + "\n1": `v:2:1: text after the end of the value`,
+		`{"a":1,"a":1}`:   `v:1:8: an object has this name twice`,
+		`1e999`:           `v:1:1: a number that is too large for a float; write it as a string`,
+		"\xff":            `v:1:1: invalid UTF-8`,
+		`"0123456789"`:    `v: has too many bytes; the limit is 10 bytes`,
+	} {
+		opts := Options{Name: "v", MaxBytes: 100}
+		if strings.HasPrefix(text, `"0`) {
+			opts.MaxBytes = 10
+		}
+		got, err := ReadValue(strings.NewReader(text), opts)
+		if err == nil || err.Error() != want {
+			t.Errorf("ReadValue(%q) = %q, %v; want %s", text, got, err, want)
+		}
 	}
 }
