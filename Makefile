@@ -1,0 +1,130 @@
+# make help lists what there is to do. On a fresh Debian machine with Go,
+# "make demo" and "make test" are all that is needed: they install, build and
+# run everything before them.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+GO ?= go
+# Versions of tools that are run from their modules; nothing is installed.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# How long each fuzz target runs.
+FUZZTIME ?= 10s
+# What else go test is told, such as TESTFLAGS='-run Rows -v'.
+TESTFLAGS ?=
+
+GUESTS := python
+
+export CGO_ENABLED ?= 0
+
+##@ Use
+
+.PHONY: build
+build: guests ## Build bin/mayfly, with the guests in it
+	$(GO) build -trimpath -o bin/mayfly ./cmd/mayfly
+
+.PHONY: demo
+demo: build ## Run the main job on real rows, and the same call misbehaving
+	demo/run.sh bin/mayfly
+
+##@ Test
+
+.PHONY: test
+test: guests ## Run all tests
+	$(GO) test $(TESTFLAGS) ./...
+
+.PHONY: race
+race: guests compiler ## Run all tests with the race detector
+	CGO_ENABLED=1 $(GO) test -race -short $(TESTFLAGS) ./...
+
+.PHONY: attack
+attack: guests ## Run the attacks on the sandbox, one line each
+	$(GO) test -count=1 -v -run 'Attack|Contract' ./runtime/... ./sandbox/...
+
+.PHONY: fuzz
+fuzz: guests ## Fuzz every target for FUZZTIME (10s)
+	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u | while read -r dir; do \
+		grep -ho '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go | cut -c6- | sort -u | while read -r target; do \
+			echo "== $$dir $$target"; \
+			$(GO) test "$$dir" -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x </dev/null; \
+		done; \
+	done
+
+.PHONY: bench
+bench: guests ## Measure what the README claims, against native Python
+	$(GO) run ./bench/report
+
+.PHONY: bench-once
+bench-once: guests ## Run every benchmark once, so that none rots
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+.PHONY: cover
+cover: guests ## Show how much of the code the tests reach
+	@mkdir -p bin
+	$(GO) test -coverpkg ./... -coverprofile bin/cover.out ./...
+	$(GO) tool cover -func bin/cover.out | tail -n 1
+
+##@ Check
+
+.PHONY: check
+check: format-check lint generate-check test race attack bench-once ## Everything that must hold before a change lands
+
+.PHONY: fmt
+fmt: ## Format all Go files
+	gofmt -w -s .
+
+.PHONY: format-check
+format-check:
+	@unformatted=$$(gofmt -l -s .); if [ -n "$$unformatted" ]; then echo "make fmt would change:" $$unformatted >&2; exit 1; fi
+
+.PHONY: lint
+lint: ## Look for mistakes: go.mod, vet, staticcheck, old idioms
+	$(GO) mod tidy -diff
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) fix -diff ./...
+
+.PHONY: generate
+generate: ## Write generated files anew
+	$(GO) generate ./...
+
+.PHONY: generate-check
+generate-check: generate
+	@if git rev-parse --git-dir >/dev/null 2>&1; then git diff --exit-code; fi
+
+##@ Guests
+
+.PHONY: setup
+setup: ## Install what building the guests needs
+	@bash guests/build/toolchain.sh install
+
+.PHONY: guests
+guests: setup ## Build the guests, or take them from the cache
+	@for guest in $(GUESTS); do bash guests/build/main.sh $$guest; done
+
+.PHONY: guests-verify
+guests-verify: setup ## Build the guests from nothing and compare
+	@temp=$$(mktemp -d); trap 'rm -rf "$$temp"' EXIT; \
+	for guest in $(GUESTS); do \
+		bash guests/build/main.sh --cache "$$temp/cache" --out "$$temp/out" $$guest; \
+		cmp "$$temp/out/$$guest.wasm.zst" "guests/artefacts/$$guest.wasm.zst"; \
+	done
+
+##@ Other
+
+# The race detector needs a C compiler, nothing else does.
+.PHONY: compiler
+compiler:
+	@command -v gcc >/dev/null || { apt-get -q=2 update && DEBIAN_FRONTEND=noninteractive apt-get -q=2 install -y --no-install-recommends gcc libc6-dev; }
+
+.PHONY: clean
+clean: ## Remove what was built here; the cache stays
+	rm -rf bin bench/out
+	find guests/artefacts -type f ! -name README.md -delete
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
