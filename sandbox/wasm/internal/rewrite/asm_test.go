@@ -344,6 +344,8 @@ var asmOpcodes = func() map[string]opcode {
 		i64.clz i64.ctz i64.popcnt i64.add i64.sub i64.mul i64.div_s i64.div_u i64.rem_s i64.rem_u
 		i64.and i64.or i64.xor i64.shl i64.shr_s i64.shr_u i64.rotl i64.rotr`)
 	list(0x99, `f64.abs f64.neg f64.ceil f64.floor f64.trunc f64.nearest f64.sqrt f64.add f64.sub f64.mul f64.div f64.min f64.max`)
+	list(0x92, `f32.add f32.sub f32.mul f32.div`)
+	m["f32.eq"], m["f64.eq"] = 0x5b, 0x61
 	return m
 }()
 

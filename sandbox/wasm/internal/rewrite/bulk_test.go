@@ -58,12 +58,12 @@ func TestBulk(t *testing.T) {
 		{name: "constant lengths", export: "small"},
 	}
 	binary := bulkModule.assemble(t)
-	plain, err := start(t, compiler(), binary, 0)
+	plain, err := start(t, binary, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const interval = bulkChunk / 32
-	metered, m := startRewritten(t, compiler(), binary, Options{Meter: true}, interval)
+	metered, m := startRewritten(t, binary, Options{Meter: true}, interval)
 	if m.Stats.BulkMetered != 2 {
 		t.Errorf("%d instructions became calls, want 2", m.Stats.BulkMetered)
 	}

@@ -69,12 +69,12 @@ func TestMeter(t *testing.T) {
 		{export: "down", arg: 5000, want: 11, fuel: 5001},
 	}
 	binary := meteredModule.assemble(t)
-	plain, err := start(t, compiler(), binary, 0)
+	plain, err := start(t, binary, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, interval := range []int64{1, 3, 1 << 40} {
-		in, _ := startRewritten(t, compiler(), binary, Options{Meter: true}, interval)
+		in, _ := startRewritten(t, binary, Options{Meter: true}, interval)
 		for _, test := range tests {
 			before, refuels := in.fuel(), in.refuels
 			got, err := in.call(t, test.export, test.arg)
@@ -102,7 +102,7 @@ func TestMeter(t *testing.T) {
 
 func TestRefuelWithoutFuelGoesOn(t *testing.T) {
 	// A host that adds nothing is called each time, and never stops the code.
-	in, _ := startRewritten(t, compiler(), meteredModule.assemble(t), Options{Meter: true}, 0)
+	in, _ := startRewritten(t, meteredModule.assemble(t), Options{Meter: true}, 0)
 	got, err := in.call(t, "sum", 10)
 	if err != nil || got[0] != 55 {
 		t.Fatalf("sum(10) = %v, %v; want 55", got, err)
@@ -114,7 +114,7 @@ func TestRefuelWithoutFuelGoesOn(t *testing.T) {
 
 func TestModuleFields(t *testing.T) {
 	binary := meteredModule.assemble(t)
-	in, m := startRewritten(t, compiler(), binary, Options{Meter: true}, 1)
+	in, m := startRewritten(t, binary, Options{Meter: true}, 1)
 	want := []Segment{{0, []byte("first")}, {3, []byte("second")}}
 	if diff := cmp.Diff(want, m.Data); diff != "" {
 		t.Errorf("data (-want +got):\n%s", diff)

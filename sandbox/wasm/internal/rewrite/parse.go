@@ -412,6 +412,7 @@ func (p *parsed) constant(r *reader) constant {
 func (p *parsed) exportSection(r *reader) {
 	n := r.count("exports")
 	p.exports = make([]export, 0, n)
+	names := make(map[string]bool, n)
 	for range n {
 		at := r.pos
 		e := export{name: r.name(), kind: r.byte()}
@@ -444,6 +445,11 @@ func (p *parsed) exportSection(r *reader) {
 			r.failAt(at, "exports %s, which is the engine's own", FuelGlobal)
 			return
 		}
+		if names[e.name] {
+			r.failAt(at, "two exports of one name")
+			return
+		}
+		names[e.name] = true
 		p.exports = append(p.exports, e)
 	}
 }
@@ -517,13 +523,6 @@ func (p *parsed) dataSection(r *reader) {
 func (p *parsed) check() error {
 	if len(p.bodies) != len(p.funcs) {
 		return &Error{Offset: len(p.wasm), Reason: "functions without a code section"}
-	}
-	names := make(map[string]bool, len(p.exports))
-	for _, e := range p.exports {
-		if names[e.name] {
-			return &Error{Offset: len(p.wasm), Reason: "two exports of one name"}
-		}
-		names[e.name] = true
 	}
 	return nil
 }

@@ -1,0 +1,139 @@
+package rewrite
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// checkMetered reads a metered module on its own terms and checks that every
+// loop begins with the metering sequence and that without the functions that
+// begin with it no cycle of calls is left.
+func checkMetered(t *testing.T, wasm []byte) {
+	t.Helper()
+	p, err := parse(wasm1(wasm))
+	if err != nil {
+		t.Fatalf("parse the metered module: %v", err)
+	}
+	fuel := uint32(len(p.importGlobals) + len(p.globals) - 1)
+	refuel := uint32(len(p.importedFuncs) - 1)
+	e := &emitter{fuel: fuel, refuel: refuel}
+	check := e.meterSequence()
+	begins := func(at uint32) bool { return bytes.HasPrefix(wasm[at:], check) }
+	imported := uint32(len(p.importedFuncs))
+	targets := make(map[uint32][]uint32) // by canonical type
+	for _, el := range p.elements {
+		for _, f := range el.funcs {
+			if f != nullFunc && f >= imported {
+				sig := p.types[p.funcTypeIndex(f)].same
+				targets[sig] = append(targets[sig], f)
+			}
+		}
+	}
+	calls := make(map[uint32][]uint32)
+	for i := range p.bodies {
+		b := &p.bodies[i]
+		r := &reader{buf: wasm, pos: b.start, end: b.end}
+		f := imported + uint32(i)
+		instrs := decodeExpr(r, nil)
+		bulk := false
+		for _, in := range instrs {
+			bulk = bulk || in.op == opMemoryCopy || in.op == opMemoryFill
+		}
+		for _, in := range instrs {
+			switch in.op {
+			case opLoop:
+				// The helpers of bulk operations look at the fuel elsewhere.
+				if !begins(in.end) && !(bulk && i >= len(p.bodies)-2) {
+					t.Errorf("function %d: loop at %#x is not metered", f, in.start)
+				}
+			case opCall, opReturnCall:
+				if in.a >= imported {
+					calls[f] = append(calls[f], in.a)
+				}
+			case opCallIndirect, opReturnCallIndirect:
+				calls[f] = append(calls[f], targets[p.types[in.a].same]...)
+			}
+		}
+		if begins(uint32(b.start)) {
+			calls[f] = nil
+		}
+	}
+	const (
+		active = 1
+		done   = 2
+	)
+	state := make(map[uint32]int)
+	var visit func(f uint32)
+	visit = func(f uint32) {
+		state[f] = active
+		for _, to := range calls[f] {
+			switch state[to] {
+			case active:
+				t.Errorf("a cycle of calls through functions %d and %d is not metered", f, to)
+			case 0:
+				visit(to)
+			}
+		}
+		state[f] = done
+	}
+	for f := range calls {
+		if state[f] == 0 {
+			visit(f)
+		}
+	}
+}
+
+// wasm1 hides the names that the rewriter would refuse to see again.
+func wasm1(wasm []byte) []byte {
+	wasm = bytes.Replace(wasm, []byte(FuelGlobal), []byte("mayfly_fuel"[:10]+"_"), 1)
+	return bytes.Replace(wasm, []byte("\x06"+refuelName), []byte("\x06Refuel"), 1)
+}
+
+// TestCut meters random call graphs of many shapes.
+func TestCut(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		m := asmModule{types: []string{"->", "i32 ->", "->"}, table: "64"}
+		n := 1 + r.IntN(40)
+		calls := r.IntN(4)
+		types := make([]int, n)
+		for i := range types {
+			types[i] = r.IntN(3)
+		}
+		for i := range n {
+			f := asmFunc{typ: types[i]}
+			for range r.IntN(calls + 1) {
+				to := r.IntN(n)
+				f.code += " block void i32.const 0 br_if 0"
+				if r.IntN(4) == 0 {
+					f.code += []string{
+						" i32.const 0 call_indirect 0 0",
+						" i32.const 0 i32.const 1 call_indirect 1 0",
+						" i32.const 2 call_indirect 2 0",
+					}[r.IntN(3)]
+				} else {
+					if types[to] == 1 {
+						f.code += " i32.const 0"
+					}
+					f.code += fmt.Sprintf(" call %d", to)
+				}
+				f.code += " end"
+			}
+			m.funcs = append(m.funcs, f)
+		}
+		for at := range r.IntN(10) {
+			m.elements = append(m.elements, asmElement{at * 3, []int{r.IntN(n), r.IntN(n)}})
+		}
+		binary := m.assemble(t)
+		rewritten, err := Rewrite(binary, Options{Meter: true})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		checkMetered(t, rewritten.Wasm)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}

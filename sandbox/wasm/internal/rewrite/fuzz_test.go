@@ -1,0 +1,130 @@
+package rewrite
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tetratelabs/wazero"
+)
+
+// FuzzDifferential runs generated modules as they are and rewritten.
+func FuzzDifferential(f *testing.F) {
+	for i := range 40 {
+		f.Add([]byte{byte(i)})
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 1<<12 {
+			t.Skip("enough is enough")
+		}
+		m, calls := generate(t, data)
+		differential(t, m.assemble(t), calls)
+	})
+}
+
+// outcome is what one call of a generated function leaves.
+type outcome struct {
+	Results []uint64
+	Trap    string
+	Globals []uint64
+	Pages   uint32
+	memory  []byte
+}
+
+func outcomes(t *testing.T, in *instance, calls []generatedCall) []outcome {
+	t.Helper()
+	var all []outcome
+	for _, c := range calls {
+		results, err := in.call(t, c.export, c.args...)
+		o := outcome{Results: results, Trap: trapText(err)}
+		for _, name := range []string{"g0", "g1", "g2", "steps"} {
+			o.Globals = append(o.Globals, in.module.ExportedGlobal(name).Get())
+		}
+		memory, _ := in.module.Memory().Read(0, in.module.Memory().Size())
+		o.Pages = uint32(len(memory) / pageSize)
+		o.memory = bytes.Clone(memory)
+		all = append(all, o)
+		if err != nil {
+			break
+		}
+	}
+	return all
+}
+
+// differential is the oracle: the rewritten module must do what the original
+// does, and must count.
+func differential(t *testing.T, binary []byte, calls []generatedCall) {
+	t.Helper()
+	plain, err := start(t, binary, 0)
+	if err != nil {
+		t.Fatalf("the generated module: %v", err)
+	}
+	want := outcomes(t, plain, calls)
+	for _, opt := range allOptions() {
+		in, m := startRewritten(t, binary, opt, 100)
+		got := outcomes(t, in, calls)
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(), cmp.FilterPath(func(p cmp.Path) bool {
+			return p.Last().String() == ".memory"
+		}, cmp.Ignore())); diff != "" {
+			t.Errorf("with %+v (-original +rewritten):\n%s", opt, diff)
+			continue
+		}
+		for i := range want {
+			if !bytes.Equal(want[i].memory, got[i].memory) {
+				t.Errorf("with %+v: memory differs after call %d", opt, i)
+			}
+		}
+		if opt.Meter {
+			checkMetered(t, m.Wasm)
+		}
+	}
+}
+
+// FuzzBytes feeds the rewriter anything. What it accepts and the engine
+// accepts must be accepted by the engine afterwards too.
+func FuzzBytes(f *testing.F) {
+	f.Add(meteredModule.assemble(f))
+	f.Add(bulkModule.assemble(f))
+	f.Add(nop().assemble(f))
+	for i := range 10 {
+		m, _ := generate(f, []byte{byte(i), 1})
+		f.Add(m.assemble(f))
+	}
+	f.Fuzz(func(t *testing.T, binary []byte) {
+		if len(binary) > 1<<14 {
+			t.Skip("enough is enough")
+		}
+		acceptance(t, binary)
+	})
+}
+
+func acceptance(t *testing.T, binary []byte) {
+	t.Helper()
+	ctx := t.Context()
+	var original wazero.CompiledModule
+	for _, opt := range allOptions() {
+		m, err := Rewrite(binary, opt)
+		if err != nil {
+			continue
+		}
+		r, err := engine()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if original == nil {
+			if original, err = r.CompileModule(ctx, binary); err != nil {
+				return
+			}
+			defer original.Close(ctx)
+		}
+		rewritten, err := r.CompileModule(ctx, m.Wasm)
+		if err != nil {
+			t.Errorf("with %+v, the rewritten module: %v", opt, err)
+			continue
+		}
+		rewritten.Close(ctx)
+		if _, err := Rewrite(m.Wasm, Options{}); !opt.Meter && err != nil {
+			t.Errorf("with %+v, rewriting once more: %v", opt, err)
+		}
+	}
+}
