@@ -265,6 +265,9 @@ func (e *Engine) findHot(ctx context.Context) error {
 	defer inst.close()
 	c := e.newCall(ctx, sandbox.Spec{Name: e.config.Guest.DefaultName, Code: hotProbe, Limits: sandbox.Limits{}.WithDefaults()}, nil)
 	defer c.cancel()
+	if c.globals, err = e.config.Guest.EncodeGlobals(nil, c.spec.Limits.MaxDepth); err != nil {
+		return err
+	}
 	r := c.runIn(inst, e.image)
 	if r.Status != sandbox.StatusOK {
 		return fmt.Errorf("the first call ended %s: %+v", r.Status, r.Error)

@@ -3,6 +3,7 @@ package wasm
 import (
 	"bytes"
 	"testing"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -59,5 +60,29 @@ func TestWarm(t *testing.T) {
 	}
 	if !bytes.Equal(m.Reallocate(0), img.bytes()) {
 		t.Error("warming changed the memory")
+	}
+}
+
+// TestPrivateBothWays: the scan of newer kernels and the table of older ones
+// must agree.
+func TestPrivateBothWays(t *testing.T) {
+	img := testImage(t)
+	m, err := newLinearMemory(img, 400*pageSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Free()
+	b := m.Reallocate(img.size + 300*pageSize)
+	for i := 0; i < len(b); i += 3 * hostPage {
+		b[i] = 1
+	}
+	start := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.reservation))))
+	var scanned, read []span
+	if !scanPrivate(pagemap(), start, m.size, func(s span) { scanned = append(scanned, s) }) {
+		t.Skip("this kernel has no PAGEMAP_SCAN (Linux 6.7)")
+	}
+	readPrivate(pagemap(), start, m.size, func(s span) { read = append(read, s) })
+	if diff := cmp.Diff(read, scanned, compareImage); diff != "" || len(read) != (len(b)+3*hostPage-1)/(3*hostPage) {
+		t.Errorf("%d ranges; table and scan differ:\n%s", len(read), diff)
 	}
 }
