@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/mayfly-run/mayfly/sandbox/wasm/internal/memfs"
@@ -21,6 +22,14 @@ func allocated(f func()) uint64 {
 	f()
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
+}
+
+// live is how many bytes the host holds.
+func live() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // atMost fails if f makes the host allocate more.
@@ -334,6 +343,87 @@ func TestStreamsAreNoFiles(t *testing.T) {
 		g.want(errNosys, "fd_filestat_set_size", fd, 1)
 		g.want(errNosys, "fd_allocate", fd, 0, 1)
 		g.want(errBadf, "fd_readdir", fd, atBuffer, 100, 0, atResult)
+	}
+}
+
+// TestFlood writes a GiB in pieces of 64 KiB, to one file and to many.
+func TestFlood(t *testing.T) {
+	const limit = 4 << 20
+	for _, tt := range []struct {
+		name  string
+		files int
+	}{{"one file", 1}, {"many files", 100}} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := newGuest(t, memfs.Config{MaxFiles: tt.files, MaxBytes: limit})
+			var fds []uint64
+			for i := range tt.files {
+				fds = append(fds, g.open(fmt.Sprint("tmp/f", i), oCreat, rightsBoth, 0))
+			}
+			ptr, count := g.vector(atBuffer, 64<<10)
+			written, refused := 0, 0
+			before := live()
+			for i := range 1 << 14 {
+				switch g.call("fd_write", fds[i%len(fds)], ptr, count, atResult) {
+				case 0:
+					written += int(g.result())
+				case 51:
+					refused++
+				}
+			}
+			if grown := live() - before; grown > 2*limit+1<<20 {
+				t.Errorf("the host holds %d bytes more than before", grown)
+			}
+			if written != limit || refused != 1<<14-limit/(64<<10) {
+				t.Errorf("%d bytes were written and %d writes refused, want %d bytes", written, refused, limit)
+			}
+			if _, errno := g.tryOpen("tmp/more", oCreat, rightsBoth, 0); errno != 51 {
+				t.Errorf("one file more: %d, want 51", errno)
+			}
+		})
+	}
+}
+
+// TestNothingIsLeft closes instances in the middle of what they do.
+func TestNothingIsLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for seed := range uint64(100) {
+		g := newGuest(t, testLimits)
+		g.prepare()
+		for _, c := range decodeCalls(g, randomBytes(seed, 600)) {
+			if !g.survives(c) {
+				break
+			}
+		}
+		if err := g.mod.Close(g.ctx); err != nil {
+			t.Fatal(err)
+		}
+		for i := range memfs.MaxOpen {
+			if _, errno := g.fs.OpenFile("dev/null", 0, 0); errno != 0 {
+				t.Fatalf("seed %d: %d descriptors are left open", seed, memfs.MaxOpen-i)
+			}
+		}
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines, before there were %d", after, before)
+	}
+}
+
+// TestTable refuses a wazero that the table does not fit.
+func TestTable(t *testing.T) {
+	r := wazero.NewRuntime(t.Context())
+	defer r.Close(t.Context())
+	known := table["fd_read"]
+	delete(table, "fd_read")
+	table["fd_gone"] = forward
+	defer func() {
+		table["fd_read"] = known
+		delete(table, "fd_gone")
+	}()
+	err := Instantiate(t.Context(), r)
+	for _, name := range []string{"fd_read", "fd_gone"} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("Instantiate gives %v, want an error that names %s", err, name)
+		}
 	}
 }
 
