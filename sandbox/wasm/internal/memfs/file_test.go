@@ -85,7 +85,7 @@ func TestAppend(t *testing.T) {
 	succeed(t, "SetAppend", h.SetAppend(false))
 	h.Seek(3, io.SeekStart)
 	h.Write([]byte("T"))
-	if got, want := content0(t, f, "tmp/a"), "OneTwothree"; got != want {
+	if got, want := contentOf(t, f, "tmp/a"), "OneTwothree"; got != want {
 		t.Errorf("content is %q, want %q", got, want)
 	}
 }
@@ -135,7 +135,7 @@ func TestOpenWithoutName(t *testing.T) {
 		t.Errorf("read %q from a file that was replaced", buf[:n])
 	}
 	succeed(t, "Close", h.Close())
-	if got := content0(t, f, "tmp/a"); got != "moved over" {
+	if got := contentOf(t, f, "tmp/a"); got != "moved over" {
 		t.Errorf("content is %q", got)
 	}
 	checkAccounts(t, f)
@@ -145,11 +145,11 @@ func TestTruncateOnOpen(t *testing.T) {
 	f := testFS()
 	write(t, f, "tmp/a", "long")
 	open(t, f, "tmp/a", experimental.O_RDONLY|experimental.O_TRUNC).Close()
-	if got := content0(t, f, "tmp/a"); got != "long" {
+	if got := contentOf(t, f, "tmp/a"); got != "long" {
 		t.Errorf("opening to read with O_TRUNC left %q", got)
 	}
 	open(t, f, "tmp/a", experimental.O_WRONLY|experimental.O_TRUNC).Close()
-	if got := content0(t, f, "tmp/a"); got != "" {
+	if got := contentOf(t, f, "tmp/a"); got != "" {
 		t.Errorf("O_TRUNC left %q", got)
 	}
 	checkAccounts(t, f)

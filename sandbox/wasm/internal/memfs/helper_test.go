@@ -41,7 +41,7 @@ func write(t *testing.T, f *FS, path, text string) {
 	succeed(t, "Close", h.Close())
 }
 
-func content0(t *testing.T, f *FS, path string) string {
+func contentOf(t *testing.T, f *FS, path string) string {
 	t.Helper()
 	h := open(t, f, path, read)
 	defer h.Close()
