@@ -111,6 +111,9 @@ func (e *Engine) build(ctx context.Context, dir string) error {
 	if e.image, err = e.boot(ctx, rewritten, nil); err != nil {
 		return fmt.Errorf("boot guest %s: %w", name, err)
 	}
+	if e.untried {
+		return nil
+	}
 	if err := e.findHot(ctx); err != nil {
 		return fmt.Errorf("try guest %s: %w", name, err)
 	}

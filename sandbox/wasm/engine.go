@@ -20,6 +20,7 @@ type Engine struct {
 	code      wazero.CompiledModule
 	module    []byte // the rewritten guest
 	image     *image
+	untried   bool // leave out the first call, for tests
 
 	queue *queue
 	pool  *pool
@@ -43,11 +44,16 @@ func New(ctx context.Context, config Config) (*Engine, error) {
 		e.free()
 		return nil, err
 	}
-	e.queue = newQueue(config.MaxConcurrent, config.MaxQueue)
-	e.pool = newPool(config.Ready, func() (*instance, error) {
-		return e.newInstance(e.image, config.MaxMemory)
-	})
+	e.start()
 	return e, nil
+}
+
+// start lets calls in. The engine is prepared.
+func (e *Engine) start() {
+	e.queue = newQueue(e.config.MaxConcurrent, e.config.MaxQueue)
+	e.pool = newPool(e.config.Ready, func() (*instance, error) {
+		return e.newInstance(e.image, e.config.MaxMemory)
+	})
 }
 
 // Run implements [sandbox.Sandbox].
