@@ -42,12 +42,13 @@ func checkMetered(t *testing.T, wasm []byte) {
 			bulk = bulk || in.op == opMemoryCopy || in.op == opMemoryFill
 		}
 		for _, in := range instrs {
-			switch in.op {
-			case opLoop:
-				// The helpers of bulk operations look at the fuel elsewhere.
-				if !begins(in.end) && !(bulk && i >= len(p.bodies)-2) {
-					t.Errorf("function %d: loop at %#x is not metered", f, in.start)
-				}
+			// The helpers of bulk operations look at the fuel elsewhere.
+			if in.op == opLoop && !begins(in.end) && !(bulk && i >= len(p.bodies)-2) {
+				t.Errorf("function %d: loop at %#x is not metered", f, in.start)
+			}
+		}
+		for at := range reachedUnmetered(wasm, instrs, begins) {
+			switch in := &instrs[at]; in.op {
 			case opCall, opReturnCall:
 				if in.a >= imported {
 					calls[f] = append(calls[f], in.a)
@@ -55,9 +56,6 @@ func checkMetered(t *testing.T, wasm []byte) {
 			case opCallIndirect, opReturnCallIndirect:
 				calls[f] = append(calls[f], targets[p.types[in.a].same]...)
 			}
-		}
-		if begins(uint32(b.start)) {
-			calls[f] = nil
 		}
 	}
 	const (
@@ -83,6 +81,74 @@ func checkMetered(t *testing.T, wasm []byte) {
 			visit(f)
 		}
 	}
+}
+
+// reachedUnmetered searches the instructions that some path from the first one
+// reaches without the metering sequence.
+func reachedUnmetered(wasm []byte, instrs []instr, begins func(uint32) bool) map[int]bool {
+	// Where each block ends, and where its else is.
+	ends, elses := make(map[int]int), make(map[int]int)
+	enclosing := make([][]int, len(instrs)) // open blocks at each instruction
+	var open []int
+	for i := range instrs {
+		enclosing[i] = append([]int(nil), open...)
+		switch instrs[i].op {
+		case opBlock, opLoop, opIf:
+			open = append(open, i)
+		case opElse:
+			elses[open[len(open)-1]] = i
+		case opEnd:
+			if len(open) > 0 {
+				ends[open[len(open)-1]] = i
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	reached := make(map[int]bool)
+	todo := []int{0}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if reached[i] || i >= len(instrs) || begins(instrs[i].start) {
+			continue
+		}
+		reached[i] = true
+		branch := func(label uint32) {
+			if int(label) == len(enclosing[i]) {
+				return // leaves the function
+			}
+			to := enclosing[i][len(enclosing[i])-1-int(label)]
+			if instrs[to].op == opLoop {
+				todo = append(todo, to+1)
+			} else {
+				todo = append(todo, ends[to])
+			}
+		}
+		in := &instrs[i]
+		switch in.op {
+		case opBr:
+			branch(in.a)
+			continue
+		case opBrIf:
+			branch(in.a)
+		case opBrTable:
+			labels(wasm, in, branch)
+			continue
+		case opReturn, opUnreachable, opReturnCall, opReturnCallIndirect:
+			continue
+		case opIf:
+			if e, ok := elses[i]; ok {
+				todo = append(todo, e+1)
+			} else {
+				todo = append(todo, ends[i])
+			}
+		case opElse:
+			todo = append(todo, ends[enclosing[i][len(enclosing[i])-1]])
+			continue
+		}
+		todo = append(todo, i+1)
+	}
+	return reached
 }
 
 // wasm1 hides the names that the rewriter would refuse to see again.

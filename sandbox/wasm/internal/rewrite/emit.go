@@ -6,8 +6,9 @@ type emitter struct {
 	s   *scanned
 	opt Options
 
-	// metered says which functions are metered at their entry.
-	metered []bool
+	// cut says which calls are metered, flow which of them are in a loop.
+	cut  *cut
+	flow unmeteredFlow
 	// refuel is the function index of the added import, fuel the index of the
 	// added global, noResult the type index of () → ().
 	refuel, fuel, noResult uint32
@@ -22,8 +23,8 @@ type emitter struct {
 	copyHelper, fillHelper, bulkType uint32
 
 	// check is the metering sequence.
-	check                []byte
-	loops, entries, bulk int
+	check []byte
+	stats Stats
 }
 
 // helper is a function that the rewriter adds behind the module's own.
@@ -218,13 +219,37 @@ func (e *emitter) code() []byte {
 	return append(count, bodies...)
 }
 
+// onOwnCycle reports whether in, an instruction of function f, is a call that
+// can lead back to f.
+func (e *emitter) onOwnCycle(f int, in *instr) bool {
+	var to uint32
+	switch in.op {
+	case opCall, opReturnCall:
+		imported := uint32(len(e.p.importedFuncs))
+		if in.a < imported {
+			return false
+		}
+		to = in.a - imported
+	case opCallIndirect, opReturnCallIndirect:
+		to = uint32(len(e.p.bodies)) + e.p.types[in.a].same
+	default:
+		return false
+	}
+	return e.cut.component[to] == e.cut.component[f]
+}
+
 // body appends the instructions of function f, rewritten. What stays is
 // copied in runs.
 func (e *emitter) body(out []byte, f int, instrs []instr) []byte {
 	wasm := e.p.wasm
-	if e.opt.Meter && e.metered[f] {
-		out = append(out, e.check...)
-		e.entries++
+	sites := false
+	if e.opt.Meter {
+		sites = e.cut.sites[f]
+		e.flow.enter()
+		if e.cut.entry[f] {
+			out = append(out, e.check...)
+			e.stats.FunctionsMetered++
+		}
 	}
 	from := instrs[0].start
 	flush := func(to uint32) {
@@ -233,19 +258,24 @@ func (e *emitter) body(out []byte, f int, instrs []instr) []byte {
 	}
 	for i := range instrs {
 		in := &instrs[i]
+		if sites && e.flow.step(&reader{buf: wasm}, in) && e.onOwnCycle(f, in) {
+			flush(in.start)
+			out = append(out, e.check...)
+			e.stats.CallsMetered++
+		}
 		switch in.op {
 		case opLoop:
 			if e.opt.Meter {
 				flush(in.end)
 				out = append(out, e.check...)
-				e.loops++
+				e.stats.LoopsMetered++
 			}
 		case opMemoryCopy, opMemoryFill:
 			if e.opt.Meter && replacesBulk(instrs, i) {
 				flush(in.start)
 				out = appendIndexed(out, opCall, e.bulkHelper(in.op))
 				from = in.end
-				e.bulk++
+				e.stats.BulkMetered++
 			}
 		case opCall, opReturnCall, opRefFunc:
 			if e.shift > 0 {

@@ -1,6 +1,6 @@
 package rewrite
 
-// graph is the call graph: one node for each function with a body, and behind
+// graph is a call graph: one node for each function with a body, and behind
 // them one for each signature. A function that calls indirectly points to the
 // signature; a signature points to every function that has it and whose
 // address is taken.
@@ -13,7 +13,9 @@ type graph struct {
 
 func (g *graph) out(n uint32) []uint32 { return g.edges[g.begin[n]:g.begin[n+1]] }
 
-func newGraph(p *parsed, s *scanned) *graph {
+// newGraph makes the graph of all calls, or, if unmetered, of those that are
+// reached without passing a loop.
+func newGraph(p *parsed, s *scanned, unmetered bool) *graph {
 	g := &graph{funcs: len(p.bodies), nodes: len(p.bodies) + len(p.types)}
 	taken := make([][]uint32, len(p.types))
 	total := len(s.calls) + len(s.sigs)
@@ -26,12 +28,17 @@ func newGraph(p *parsed, s *scanned) *graph {
 	}
 	g.begin = make([]uint32, 0, g.nodes+1)
 	g.edges = make([]uint32, 0, total)
+	add := func(calls []uint32, base uint32) {
+		for _, to := range calls {
+			if to&inLoop == 0 || !unmetered {
+				g.edges = append(g.edges, base+to&^inLoop)
+			}
+		}
+	}
 	for f := range p.bodies {
 		g.begin = append(g.begin, uint32(len(g.edges)))
-		g.edges = append(g.edges, s.callsOf(f)...)
-		for _, sig := range s.sigsOf(f) {
-			g.edges = append(g.edges, uint32(g.funcs)+sig)
-		}
+		add(s.callsOf(f), 0)
+		add(s.sigsOf(f), uint32(g.funcs))
 	}
 	for sig := range p.types {
 		g.begin = append(g.begin, uint32(len(g.edges)))
@@ -41,91 +48,126 @@ func newGraph(p *parsed, s *scanned) *graph {
 	return g
 }
 
-// components calls visit with every strongly connected component that has a
-// cycle, of the graph without the nodes that removed marks and, if within is
-// not nil, limited to those nodes. The slice is reused. It is Tarjan's
-// algorithm without recursion.
-func (g *graph) components(removed []bool, within []uint32, visit func([]uint32)) {
-	const unseen = 0
-	index := make([]uint32, g.nodes)
-	low := make([]uint32, g.nodes)
-	onStack := make([]bool, g.nodes)
-	var inside []bool
-	if within != nil {
-		inside = make([]bool, g.nodes)
-		for _, n := range within {
-			inside[n] = true
-		}
-	}
-	skip := func(n uint32) bool { return removed[n] || (inside != nil && !inside[n]) }
-	type frame struct{ node, edge uint32 }
-	var (
-		stack []uint32
-		work  []frame
-		next  uint32 = 1
+// rank estimates how often each function runs, as the share of time that
+// somebody spends there who follows calls at random and now and then starts
+// again anywhere. What everybody calls (allocation, reference counts) comes
+// out on top.
+func (g *graph) rank() []float64 {
+	const (
+		follow = 0.85
+		rounds = 20
 	)
-	enter := func(n uint32) {
-		index[n], low[n] = next, next
-		next++
-		stack = append(stack, n)
-		onStack[n] = true
-		work = append(work, frame{node: n, edge: g.begin[n]})
+	now, next := make([]float64, g.nodes), make([]float64, g.nodes)
+	for n := range now {
+		now[n] = 1
 	}
-	from := func(root uint32) {
-		if skip(root) || index[root] != unseen {
-			return
+	for range rounds {
+		for n := range next {
+			next[n] = 1 - follow
+		}
+		for n := range uint32(g.nodes) {
+			out := g.out(n)
+			share := follow * now[n] / float64(max(len(out), 1))
+			for _, to := range out {
+				next[to] += share
+			}
+		}
+		now, next = next, now
+	}
+	return now
+}
+
+// searcher finds strongly connected components again and again.
+type searcher struct {
+	g *graph
+	// removed nodes, and the edges from and to them, are left out.
+	removed []bool
+
+	index, low []uint32
+	onStack    []bool
+	stack      []uint32
+	work       []searchFrame
+	// place is used by pick.
+	place []int32
+}
+
+type searchFrame struct{ node, edge uint32 }
+
+func newSearcher(g *graph) *searcher {
+	return &searcher{
+		g: g, removed: make([]bool, g.nodes),
+		index: make([]uint32, g.nodes), low: make([]uint32, g.nodes), onStack: make([]bool, g.nodes),
+		place: make([]int32, g.nodes),
+	}
+}
+
+// components calls visit with every strongly connected component that has a
+// cycle among the given nodes, which must be all nodes or a component of an
+// earlier search. The slice is reused. It is Tarjan's algorithm without
+// recursion.
+func (s *searcher) components(among []uint32, visit func([]uint32)) {
+	// Index 0 is unseen; nodes outside count as seen and finished.
+	for _, n := range among {
+		s.index[n] = 0
+	}
+	next := uint32(1)
+	enter := func(n uint32) {
+		s.index[n], s.low[n] = next, next
+		next++
+		s.stack = append(s.stack, n)
+		s.onStack[n] = true
+		s.work = append(s.work, searchFrame{node: n, edge: s.g.begin[n]})
+	}
+	for _, root := range among {
+		if s.removed[root] || s.index[root] != 0 {
+			continue
 		}
 		enter(root)
-		for len(work) > 0 {
-			top := &work[len(work)-1]
+		for len(s.work) > 0 {
+			top := &s.work[len(s.work)-1]
 			n := top.node
-			if top.edge < g.begin[n+1] {
-				to := g.edges[top.edge]
+			if top.edge < s.g.begin[n+1] {
+				to := s.g.edges[top.edge]
 				top.edge++
 				switch {
-				case skip(to):
-				case index[to] == unseen:
+				case s.removed[to]:
+				case s.index[to] == 0:
 					enter(to)
-				case onStack[to]:
-					low[n] = min(low[n], index[to])
+				case s.onStack[to]:
+					s.low[n] = min(s.low[n], s.index[to])
 				}
 				continue
 			}
-			work = work[:len(work)-1]
-			if len(work) > 0 {
-				parent := work[len(work)-1].node
-				low[parent] = min(low[parent], low[n])
+			s.work = s.work[:len(s.work)-1]
+			if len(s.work) > 0 {
+				parent := s.work[len(s.work)-1].node
+				s.low[parent] = min(s.low[parent], s.low[n])
 			}
-			if low[n] != index[n] {
+			if s.low[n] != s.index[n] {
 				continue
 			}
-			at := len(stack) - 1
-			for stack[at] != n {
+			at := len(s.stack) - 1
+			for s.stack[at] != n {
 				at--
 			}
-			members := stack[at:]
+			members := s.stack[at:]
 			for _, m := range members {
-				onStack[m] = false
+				s.onStack[m] = false
 			}
-			stack = stack[:at]
-			if len(members) > 1 || g.selfLoop(n) {
+			s.stack = s.stack[:at]
+			if len(members) > 1 || s.selfLoop(n) {
 				visit(members)
 			}
 		}
 	}
-	if within != nil {
-		for _, n := range within {
-			from(n)
-		}
-		return
-	}
-	for n := range uint32(g.nodes) {
-		from(n)
+	// Whatever was left out counts as seen in a later search among others.
+	for _, n := range among {
+		s.index[n] = ^uint32(0)
 	}
 }
 
-func (g *graph) selfLoop(n uint32) bool {
-	for _, to := range g.out(n) {
+func (s *searcher) selfLoop(n uint32) bool {
+	for _, to := range s.g.out(n) {
 		if to == n {
 			return true
 		}
@@ -133,99 +175,30 @@ func (g *graph) selfLoop(n uint32) bool {
 	return false
 }
 
-// cut picks functions so that every cycle of the graph holds one of them: the
-// result is indexed by function. It prefers few functions, and is not minimal.
-func (g *graph) cut() []bool {
-	removed := make([]bool, g.nodes)
-	callers, targets := g.signatures()
-	// First the cycles through signatures: on each signature's cycles meter
-	// either those who call it or those it can reach, whichever are fewer.
-	component := make([]uint32, g.nodes)
-	var number uint32
-	g.components(removed, nil, func(members []uint32) {
-		number++
-		for _, n := range members {
-			component[n] = number
+// onCycle reports whether n, which may be removed itself, would be on a cycle.
+// It spends at most budget edges, and says yes when that is not enough.
+func (s *searcher) onCycle(n uint32, budget *int) bool {
+	s.stack = append(s.stack[:0], n)
+	var seen []uint32
+	defer func() {
+		for _, m := range seen {
+			s.onStack[m] = false
 		}
-	})
-	for sig := range uint32(g.nodes - g.funcs) {
-		c := component[uint32(g.funcs)+sig]
-		if c == 0 {
-			continue
-		}
-		side := func(funcs []uint32, mark bool) (count int) {
-			for _, f := range funcs {
-				if component[f] == c && !removed[f] {
-					count++
-					if mark {
-						removed[f] = true
-					}
-				}
+		s.stack = s.stack[:0]
+	}()
+	for len(s.stack) > 0 {
+		from := s.stack[len(s.stack)-1]
+		s.stack = s.stack[:len(s.stack)-1]
+		for _, to := range s.g.out(from) {
+			if *budget--; to == n || *budget <= 0 {
+				return true
 			}
-			return count
-		}
-		if side(callers[sig], false) < side(targets(sig), false) {
-			side(callers[sig], true)
-		} else {
-			side(targets(sig), true)
-		}
-	}
-	// Then, of what is left, the function with the most calls in and out of
-	// its component, until no component is left.
-	var pending [][]uint32
-	keep := func(members []uint32) { pending = append(pending, append([]uint32(nil), members...)) }
-	g.components(removed, nil, keep)
-	for len(pending) > 0 {
-		members := pending[len(pending)-1]
-		pending = pending[:len(pending)-1]
-		removed[g.busiest(members)] = true
-		g.components(removed, members, keep)
-	}
-	return removed[:g.funcs]
-}
-
-// signatures returns, for each signature, the functions that call it, each
-// once, and the functions that it can reach.
-func (g *graph) signatures() (callers [][]uint32, targets func(sig uint32) []uint32) {
-	callers = make([][]uint32, g.nodes-g.funcs)
-	for f := range uint32(g.funcs) {
-		for _, to := range g.out(f) {
-			if to < uint32(g.funcs) {
-				continue
-			}
-			sig := to - uint32(g.funcs)
-			if c := callers[sig]; len(c) == 0 || c[len(c)-1] != f {
-				callers[sig] = append(c, f)
+			if !s.removed[to] && !s.onStack[to] {
+				s.onStack[to] = true
+				seen = append(seen, to)
+				s.stack = append(s.stack, to)
 			}
 		}
 	}
-	return callers, func(sig uint32) []uint32 { return g.out(uint32(g.funcs) + sig) }
-}
-
-// busiest returns the function with the largest product of its calls from and
-// to other members of its component.
-func (g *graph) busiest(members []uint32) uint32 {
-	in := make(map[uint32]int, len(members))
-	for _, n := range members {
-		in[n] = 0
-	}
-	out := make(map[uint32]int, len(members))
-	for _, n := range members {
-		for _, to := range g.out(n) {
-			if to == n {
-				return n // calls itself: has to be taken in any case
-			}
-			if _, ok := in[to]; ok {
-				in[to]++
-				out[n]++
-			}
-		}
-	}
-	best := members[0]
-	for _, n := range members {
-		if in[n]*out[n] > in[best]*out[best] {
-			best = n
-		}
-	}
-	return best
+	return false
 }

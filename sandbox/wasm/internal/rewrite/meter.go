@@ -4,7 +4,7 @@ package rewrite
 // sequence.
 func (e *emitter) prepareMeter() {
 	p := e.p
-	e.metered = newGraph(p, e.s).cut()
+	e.cut = newCut(newGraph(p, e.s, true), newGraph(p, e.s, false))
 	e.noResult = e.typeOf("", "")
 	e.refuel = uint32(len(p.importedFuncs))
 	e.fuel = uint32(len(p.importGlobals) + len(p.globals))

@@ -16,7 +16,7 @@ var meteredModule = asmModule{
 	table:  "4",
 	exports: []string{
 		"sum func 1", "fib func 2", "even func 3", "params func 5", "table func 6", "host func 9", "memory memory 0",
-		"down func 10",
+		"down func 10", "four func 11",
 	},
 	elements: []asmElement{{offset: 1, funcs: []int{7, 8}}},
 	data:     []asmData{{0, "first"}, {3, "second"}},
@@ -43,6 +43,9 @@ var meteredModule = asmModule{
 		{typ: 0, code: `local.get 0 call 0`},
 		// 10: a tail call of itself.
 		{typ: 0, code: `local.get 0 i32.eqz if i32 i32.const 11 else local.get 0 i32.const 1 i32.sub return_call 10 end`},
+		// 11: calls itself in four places, which is more than are metered one by one.
+		{typ: 0, code: `local.get 0 i32.eqz if i32 i32.const 1 else local.get 0 i32.const 1 i32.sub local.set 0
+			local.get 0 call 11 local.get 0 call 11 i32.add local.get 0 call 11 i32.add local.get 0 call 11 i32.add end`},
 	},
 }
 
@@ -58,15 +61,16 @@ func TestMeter(t *testing.T) {
 		{export: "sum", arg: 0, want: 0, fuel: 1},
 		{export: "sum", arg: 10, want: 55, fuel: 11},
 		{export: "sum", arg: 1000, want: 500500, fuel: 1001},
-		{export: "fib", arg: 10, want: 55, fuel: 177},
-		{export: "even", arg: 10, want: 1, fuel: 6},
+		{export: "fib", arg: 10, want: 55, fuel: 176},
+		{export: "even", arg: 10, want: 1, fuel: 5},
 		{export: "even", arg: 11, want: 0, fuel: 6},
 		{export: "params", arg: 9, want: 0xffff_ffff & (9 + 0xffff_ffff*2), fuel: -1},
 		{export: "table", arg: 10, want: 9, fuel: -1},
 		{export: "table", arg: 11, want: 9, fuel: -1},
 		{export: "table", arg: 12, trap: true, fuel: -1},
 		{export: "host", arg: 20, want: 41, fuel: 0},
-		{export: "down", arg: 5000, want: 11, fuel: 5001},
+		{export: "down", arg: 5000, want: 11, fuel: 5000},
+		{export: "four", arg: 3, want: 64, fuel: 85},
 	}
 	binary := meteredModule.assemble(t)
 	plain, err := start(t, binary, 0)
@@ -125,7 +129,7 @@ func TestModuleFields(t *testing.T) {
 	if b, _ := in.module.Memory().Read(0, 9); string(b) != "firsecond" {
 		t.Errorf("memory starts with %q", b)
 	}
-	wantStats := Stats{Functions: 10, LoopsMetered: 2, FunctionsMetered: 5, SegmentsDropped: 2, BytesDropped: 11}
+	wantStats := Stats{Functions: 11, LoopsMetered: 2, FunctionsMetered: 1, CallsMetered: 6, SegmentsDropped: 2, BytesDropped: 11}
 	if diff := cmp.Diff(wantStats, m.Stats); diff != "" {
 		t.Errorf("stats (-want +got):\n%s", diff)
 	}

@@ -15,8 +15,8 @@ const (
 type Options struct {
 	// Meter makes the code count fuel in FuelGlobal and call the import
 	// mayfly.refuel : () → () whenever that falls below zero: one unit for each
-	// pass of a loop and for each call of a function that can take part in
-	// recursion, and one for every 32 bytes that memory.copy and memory.fill
+	// pass of a loop and for each call that can be part of recursion (one in
+	// each circle of calls is enough), and one for every 32 bytes that memory.copy and memory.fill
 	// move. When refuel returns, the code goes on.
 	Meter bool
 }
@@ -41,8 +41,10 @@ type Global struct {
 type Stats struct {
 	// Functions counts those with a body, in the original.
 	Functions int
-	// LoopsMetered and FunctionsMetered count the places that use fuel.
-	LoopsMetered, FunctionsMetered int
+	// LoopsMetered, FunctionsMetered and CallsMetered count the places that use
+	// fuel: loops, entries of functions, and calls where metering the entry of
+	// the caller would cost more.
+	LoopsMetered, FunctionsMetered, CallsMetered int
 	// BulkMetered counts the memory.copy and memory.fill that became calls.
 	BulkMetered int
 	// SegmentsDropped and BytesDropped are the data segments and their content.
@@ -83,14 +85,14 @@ func Rewrite(module []byte, opt Options) (Module, error) {
 	}
 	m := Module{
 		Data: p.data, MinPages: p.minPages, MaxPages: p.maxPages, Globals: globals,
-		Stats: Stats{Functions: len(p.bodies), SegmentsDropped: len(p.data)},
-	}
-	for i := range p.data {
-		m.Stats.BytesDropped += int64(len(p.data[i].Bytes))
 	}
 	e := newEmitter(p, s, opt)
 	m.Wasm = e.module()
-	m.Stats.LoopsMetered, m.Stats.FunctionsMetered, m.Stats.BulkMetered = e.loops, e.entries, e.bulk
+	m.Stats = e.stats
+	m.Stats.Functions, m.Stats.SegmentsDropped = len(p.bodies), len(p.data)
+	for i := range p.data {
+		m.Stats.BytesDropped += int64(len(p.data[i].Bytes))
+	}
 	return m, nil
 }
 

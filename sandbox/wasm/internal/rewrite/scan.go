@@ -5,13 +5,19 @@ type scanned struct {
 	funcs []scannedFunc
 	// calls holds the direct calls of all functions, as indexes among the
 	// functions with a body; calls of imports are left out. sigs holds the
-	// indirect calls, as canonical type indexes.
+	// indirect calls, as canonical type indexes. The bit inLoop marks those that
+	// are reached through a loop's header only: a cycle through such a call is
+	// metered by the loop.
 	calls, sigs []uint32
 	// taken says which functions with a body can be called indirectly.
 	taken []bool
 	// instrs is the largest number of instructions in one body.
 	instrs int
 }
+
+// inLoop marks a call; see scanned. Indexes are far below it, because each
+// function takes some bytes of a module of at most 2 GiB.
+const inLoop = 1 << 31
 
 // scannedFunc is one function's part of scanned: its own slices end where the
 // next function's begin.
@@ -65,6 +71,7 @@ func scan(p *parsed) (*scanned, error) {
 		}
 	}
 	var instrs []instr
+	var flow unmeteredFlow
 	for i := range p.bodies {
 		f := &s.funcs[i]
 		f.calls, f.sigs = uint32(len(s.calls)), uint32(len(s.sigs))
@@ -75,6 +82,7 @@ func scan(p *parsed) (*scanned, error) {
 			r.failAt(r.pos, "%d bytes behind the end of a function body", r.left())
 		}
 		s.instrs = max(s.instrs, len(instrs))
+		flow.enter()
 		locals := uint64(len(p.types[p.funcs[i]].params)) + uint64(b.localCount)
 		for k := range instrs {
 			if r.err != nil {
@@ -82,16 +90,20 @@ func scan(p *parsed) (*scanned, error) {
 			}
 			in := &instrs[k]
 			p.checkInstr(r, in, locals)
+			var mark uint32
+			if !flow.step(r, in) {
+				mark = inLoop
+			}
 			switch in.op {
 			case opLoop:
 				f.loops++
 			case opCall, opReturnCall:
 				if in.a >= imported {
-					s.calls = append(s.calls, in.a-imported)
+					s.calls = append(s.calls, in.a-imported|mark)
 				}
 			case opCallIndirect, opReturnCallIndirect:
 				if in.a < uint32(len(p.types)) {
-					s.sigs = append(s.sigs, p.types[in.a].same)
+					s.sigs = append(s.sigs, p.types[in.a].same|mark)
 				}
 			case opRefFunc:
 				take(in.a)
