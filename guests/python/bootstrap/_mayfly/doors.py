@@ -1,0 +1,87 @@
+"""Doors that lead nowhere from here, each with a sign.
+
+These exist so that a program, or the model that wrote it, learns at once and
+in one sentence that something cannot work. They protect nothing: the sandbox
+is the WebAssembly instance, in which there is no thread, process, signal or
+socket to reach.
+"""
+
+import _signal
+import _socket
+import _thread
+import errno
+import os
+import signal
+import socket
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+
+PROCESSES = "there are no processes here to start or to talk to; do it in Python"
+SIGNALS = "signals do not exist here; use a loop with time.monotonic() for timeouts"
+THREADS = "threads do not exist here; call the function directly, or use asyncio"
+NETWORK = "there is no network here; everything a program needs must be in its arguments"
+
+
+def door(name, error):
+    """A function that raises what error() makes."""
+
+    def refuse(*args, **kwargs):
+        raise error()
+
+    refuse.__name__ = refuse.__qualname__ = name
+    return refuse
+
+
+def system_error(sentence):
+    return lambda: OSError(errno.EACCES, sentence)
+
+
+def close(module, names, error):
+    for name in names.split():
+        setattr(module, name, door(name, error))
+
+
+def install():
+    close(
+        os,
+        "fork forkpty execl execle execlp execlpe execv execve execvp execvpe spawnl spawnle spawnlp spawnlpe spawnv"
+        " spawnve spawnvp spawnvpe posix_spawn posix_spawnp system popen kill killpg wait waitpid abort",
+        system_error(PROCESSES),
+    )
+    subprocess.Popen.__init__ = door("__init__", system_error(PROCESSES))
+    subprocess.Popen.__del__ = lambda self: None
+
+    for module in (signal, _signal):
+        close(
+            module,
+            "signal alarm setitimer raise_signal pause pthread_kill sigwait set_wakeup_fd siginterrupt",
+            system_error(SIGNALS),
+        )
+
+    close(_thread, "start_new_thread start_joinable_thread start_new", lambda: RuntimeError(THREADS))
+    threading._start_joinable_thread = _thread.start_joinable_thread
+
+    close(
+        socket,
+        "create_connection create_server socketpair fromfd getaddrinfo gethostbyname gethostbyname_ex gethostbyaddr"
+        " getnameinfo getfqdn",
+        system_error(NETWORK),
+    )
+    socket.socket.__init__ = door("__init__", system_error(NETWORK))
+    socket.socket.__del__ = lambda self: None
+    _socket.socket = socket.socket
+    socket.gethostname = _socket.gethostname = lambda: "localhost"
+
+    def unknown_open(self, request):
+        raise urllib.error.URLError(OSError(errno.EACCES, NETWORK))
+
+    # https has no handler of its own without ssl, and would be called unknown.
+    urllib.request.UnknownHandler.unknown_open = unknown_open
+
+    def leave(status=0):
+        raise SystemExit(status)
+
+    leave.__name__ = leave.__qualname__ = "_exit"
+    os._exit = leave

@@ -1,0 +1,226 @@
+/* The exports of the guest ABI, and the course of one call. */
+#define Py_BUILD_CORE 1
+#include "shim.h"
+
+#include "pycore_interp.h"
+#include "pycore_pystate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ABI 1u
+#define DEFAULT_MAX_DEPTH 64u
+/* The encoder recurses once for each level; this many fit its stack. */
+#define MAX_MAX_DEPTH 10000u
+
+enum { CONFIG_ABI = 1, CONFIG_TAGS = CONFIG_ABI };
+enum { INFO_ABI = 1, INFO_LANGUAGE, INFO_VERSION, INFO_SCRATCH };
+enum { REQUEST_CODE = 1, REQUEST_NAME, REQUEST_GLOBALS, REQUEST_OPTIONS, REQUEST_TAGS = REQUEST_OPTIONS };
+enum { OPTION_HOST_CALLS = 1 };
+
+/* A small call lives here: its request, and behind that its response, so that
+ * both dirty one page. */
+static _Alignas(4096) uint8_t scratch[64 * 1024];
+/* What is said to fit leaves room for the response and a terminating NUL. */
+#define SCRATCH_REQUEST (sizeof scratch - 4096)
+
+bootstrap boot;
+request call;
+
+static PyObject *main_dict, *default_name;
+/* What finish() compares with: how things were before user code ran. */
+static PyObject *standard_output, *standard_error, *log_handlers;
+static Py_ssize_t log_handler_count;
+
+__attribute__((export_name("mayfly_alloc"))) void *mayfly_alloc(uint32_t len)
+{
+    /* One more byte: the code is NUL-terminated where it lies. */
+    return len < INT32_MAX ? malloc((size_t)len + 1) : NULL;
+}
+
+/* sys.exit() and sys.exit(0) end the code as its last line would. */
+static bool is_clean_exit(void)
+{
+    if (!PyErr_ExceptionMatches(PyExc_SystemExit)) {
+        return false;
+    }
+    PyObject *exception = PyErr_GetRaisedException();
+    PyObject *code = ((PySystemExitObject *)exception)->code;
+    bool clean = code == NULL || code == Py_None ||
+                 (PyLong_CheckExact(code) && PyLong_AsLong(code) == 0 && !PyErr_Occurred());
+    if (clean) {
+        Py_DECREF(exception);
+    } else {
+        PyErr_Clear();
+        PyErr_SetRaisedException(exception);
+    }
+    return clean;
+}
+
+static bool read_request(uint8_t *data, uint32_t len, section *sections)
+{
+    if (!message_read(data, len, sections, REQUEST_TAGS)) {
+        return false;
+    }
+    section code = sections[REQUEST_CODE - 1], options = sections[REQUEST_OPTIONS - 1];
+    if (code.data == NULL) {
+        return false;
+    }
+    call.max_depth = DEFAULT_MAX_DEPTH;
+    if (options.data != NULL) {
+        uint32_t flags;
+        if (options.len != 8) {
+            return false;
+        }
+        memcpy(&call.max_depth, options.data, 4);
+        memcpy(&flags, options.data + 4, 4);
+        if (call.max_depth > MAX_MAX_DEPTH || flags & ~(uint32_t)OPTION_HOST_CALLS) {
+            return false;
+        }
+        call.host_calls = flags & OPTION_HOST_CALLS;
+    }
+    /* The byte behind the code is padding, or the tag of a section that has
+     * been read already, or the byte that mayfly_alloc adds. */
+    code.data[code.len] = 0;
+    call.code = (const char *)code.data;
+    call.code_len = code.len;
+    return true;
+}
+
+static PyObject *source_name(section name)
+{
+    if (name.data == NULL) {
+        return default_name;
+    }
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)name.data, name.len, "replace");
+    if (text == NULL || PyUnicode_Compare(text, default_name) == 0) {
+        return text;
+    }
+    PyObject *done = PyObject_CallOneArg(boot.rename, text);
+    if (done == NULL) {
+        return NULL;
+    }
+    Py_DECREF(done);
+    return text;
+}
+
+/* User code may have left hooks and limits that would meet the shim's own
+ * work: tracing, a recursion limit of five. */
+static void end_user_code(void)
+{
+    PyObject *exception = PyErr_GetRaisedException();
+    PyEval_SetTrace(NULL, NULL);
+    PyEval_SetProfile(NULL, NULL);
+    Py_SetRecursionLimit(1000);
+    PyErr_Clear();
+    PyErr_SetRaisedException(exception);
+}
+
+/* Exit handlers, and streams that user code put in the place of ours. Nearly
+ * no call has either, so what to look at is decided here. */
+static void finish(void)
+{
+    PyInterpreterState *interp = _PyInterpreterState_GET();
+    if (interp->atexit.ncallbacks == 0 && PyList_GET_SIZE(log_handlers) == log_handler_count &&
+        PySys_GetObject("stdout") == standard_output && PySys_GetObject("stderr") == standard_error) {
+        return;
+    }
+    PyObject *done = PyObject_CallNoArgs(boot.finish);
+    Py_XDECREF(done);
+    PyErr_Clear();
+}
+
+__attribute__((export_name("mayfly_run"))) uint64_t mayfly_run(uint8_t *data, uint32_t len)
+{
+    section sections[REQUEST_TAGS] = {0};
+    if (main_dict == NULL || !read_request(data, len, sections)) {
+        return 0;
+    }
+    buffer out = {0};
+    if (data == scratch && len <= SCRATCH_REQUEST) {
+        uint32_t used = (len + 1 + MESSAGE_ALIGN - 1) & ~(MESSAGE_ALIGN - 1);
+        out = (buffer){.data = scratch + used, .cap = sizeof scratch - used};
+    } else {
+        out = (buffer){.data = scratch, .cap = sizeof scratch};
+    }
+
+    PyObject *name = source_name(sections[REQUEST_NAME - 1]);
+    section globals = sections[REQUEST_GLOBALS - 1];
+    PyObject *value = NULL;
+    if (name != NULL && (globals.data == NULL || globals_load(main_dict, globals.data, globals.len))) {
+        value = code_run(name, main_dict);
+    }
+    end_user_code();
+    if (value == NULL && is_clean_exit()) {
+        value = Py_NewRef(Py_None);
+    }
+
+    uint64_t response;
+    if (value == NULL) {
+        response = respond_raised(&out);
+    } else {
+        response = respond_value(&out, value);
+    }
+    finish();
+    return response;
+}
+
+/* Binds the bootstrap's functions. */
+static bool bind_bootstrap(void)
+{
+    PyObject *module = PyImport_ImportModule("_mayfly.boot");
+    PyObject *functions = module == NULL ? NULL : PyObject_CallMethod(module, "prepare", NULL);
+    if (functions == NULL || !PyArg_ParseTuple(functions, "OOOOO", &boot.convert, &boot.describe, &boot.drive,
+                                               &boot.rename, &boot.finish)) {
+        return false;
+    }
+    PyObject *logging = PyImport_ImportModule("logging");
+    log_handlers = logging == NULL ? NULL : PyObject_GetAttrString(logging, "_handlerList");
+    standard_output = Py_XNewRef(PySys_GetObject("stdout"));
+    standard_error = Py_XNewRef(PySys_GetObject("stderr"));
+    if (log_handlers == NULL || !PyList_Check(log_handlers) || standard_output == NULL || standard_error == NULL) {
+        return false;
+    }
+    log_handler_count = PyList_GET_SIZE(log_handlers);
+    return true;
+}
+
+static bool bind_main(void)
+{
+    default_name = PyUnicode_InternFromString("main.py");
+    PyObject *module = PyImport_AddModule("__main__");
+    main_dict = module == NULL ? NULL : PyModule_GetDict(module);
+    return default_name != NULL && main_dict != NULL;
+}
+
+static bool init(void)
+{
+    return interp_start() && bind_main() && bind_bootstrap() && code_prepare() && respond_prepare() && random_arm() &&
+           image_settle();
+}
+
+__attribute__((export_name("mayfly_init"))) uint64_t mayfly_init(uint8_t *data, uint32_t len)
+{
+    section sections[CONFIG_TAGS] = {0};
+    uint32_t abi;
+    if (main_dict != NULL || !message_read(data, len, sections, CONFIG_TAGS) ||
+        !section_u32(sections[CONFIG_ABI - 1], &abi) || abi != ABI) {
+        return 0;
+    }
+    if (!init()) {
+        if (PyErr_Occurred()) {
+            PyErr_Print();
+        }
+        return 0;
+    }
+    static const char language[] = "python";
+    uint32_t room[2] = {(uint32_t)(uintptr_t)scratch, SCRATCH_REQUEST};
+    buffer info = {0};
+    if (!section_put(&info, INFO_ABI, &abi, sizeof abi) ||
+        !section_put(&info, INFO_LANGUAGE, language, sizeof language - 1) ||
+        !section_put(&info, INFO_VERSION, PY_VERSION, sizeof PY_VERSION - 1) ||
+        !section_put(&info, INFO_SCRATCH, room, sizeof room)) {
+        return 0;
+    }
+    return message_result(&info);
+}

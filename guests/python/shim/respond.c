@@ -1,0 +1,126 @@
+/* Responses: a value or one of the ways to have none. */
+#include "shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RESPONSE_KIND = 1, RESPONSE_VALUE, RESPONSE_ERROR };
+enum { KIND_VALUE, KIND_RAISED, KIND_REFUSED, KIND_NO_MEMORY };
+
+/* Given back when an allocation fails, so that the failure can be reported.
+ * Its pages are never touched, so it costs address space only. */
+#define BALLAST (512 * 1024)
+static void *ballast;
+
+bool respond_prepare(void)
+{
+    ballast = malloc(BALLAST);
+    return ballast != NULL;
+}
+
+/* Writes an error object without the help of Python code. */
+static bool write_plain_error(buffer *out, const char *type, const char *message)
+{
+    return buffer_literal(out, "{\"type\":\"") && buffer_write(out, type, strlen(type)) &&
+           buffer_literal(out, "\",\"message\":\"") && buffer_write(out, message, strlen(message)) &&
+           buffer_literal(out, "\"}");
+}
+
+static bool write_exception(buffer *out, PyObject *exception)
+{
+    size_t start = out->len;
+    PyObject *error = PyObject_CallOneArg(boot.describe, exception);
+    if (error != NULL) {
+        refusal why = {0};
+        if (json_write(out, error, 4, &why) == JSON_DONE) {
+            return true;
+        }
+    }
+    PyErr_Clear();
+    out->len = start;
+    /* A type's name is checked by nothing; only a plain one is repeated. */
+    const char *type = Py_TYPE(exception)->tp_name;
+    for (const char *c = type; *c; c++) {
+        if (!Py_ISALNUM(*c) && *c != '_' && *c != '.') {
+            type = "Exception";
+            break;
+        }
+    }
+    return write_plain_error(out, type, "");
+}
+
+static uint64_t respond_error(buffer *out, uint32_t kind, PyObject *exception)
+{
+    size_t start = out->len, section;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        out->len = start;
+        if (section_put(out, RESPONSE_KIND, &kind, sizeof kind) && section_begin(out, RESPONSE_ERROR, &section) &&
+            (exception != NULL && attempt == 0 ? write_exception(out, exception)
+                                               : write_plain_error(out, "MemoryError", "")) &&
+            section_end(out, section)) {
+            return message_result(out);
+        }
+        PyErr_Clear();
+        kind = KIND_NO_MEMORY;
+    }
+    return 0;
+}
+
+static void drop_ballast(void)
+{
+    free(ballast);
+    ballast = NULL;
+}
+
+/* Answers for the exception that is set. */
+uint64_t respond_raised(buffer *out)
+{
+    PyObject *exception = PyErr_GetRaisedException();
+    uint32_t kind = KIND_RAISED;
+    if (PyErr_GivenExceptionMatches(exception, PyExc_MemoryError)) {
+        kind = KIND_NO_MEMORY;
+        drop_ballast();
+    }
+    return respond_error(out, kind, exception);
+}
+
+static uint64_t respond_refused(buffer *out, size_t start, refusal why)
+{
+    size_t section;
+    uint32_t kind = KIND_REFUSED;
+    PyObject *error = Py_BuildValue("{sssOsO}", "type", "ConversionError", "message", why.reason, "path", why.path);
+    out->len = start;
+    if (error == NULL) {
+        return respond_raised(out);
+    }
+    if (section_put(out, RESPONSE_KIND, &kind, sizeof kind) && section_begin(out, RESPONSE_ERROR, &section) &&
+        json_write(out, error, 1, &why) == JSON_DONE && section_end(out, section)) {
+        return message_result(out);
+    }
+    out->len = start;
+    return respond_error(out, KIND_NO_MEMORY, NULL);
+}
+
+uint64_t respond_value(buffer *out, PyObject *value)
+{
+    size_t start = out->len, section;
+    uint32_t kind = KIND_VALUE;
+    refusal why = {0};
+    if (section_put(out, RESPONSE_KIND, &kind, sizeof kind) && section_begin(out, RESPONSE_VALUE, &section)) {
+        switch (json_write(out, value, call.max_depth, &why)) {
+        case JSON_DONE:
+            if (section_end(out, section)) {
+                return message_result(out);
+            }
+            break;
+        case JSON_REFUSED:
+            return respond_refused(out, start, why);
+        case JSON_RAISED:
+            out->len = start;
+            return respond_raised(out);
+        }
+    }
+    out->len = start;
+    PyErr_NoMemory();
+    return respond_raised(out);
+}
