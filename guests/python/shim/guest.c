@@ -196,7 +196,7 @@ static bool bind_main(void)
 static bool init(void)
 {
     return interp_start() && bind_main() && bind_bootstrap() && code_prepare() && respond_prepare() && random_arm() &&
-           image_settle();
+           image_settle() && nursery_open();
 }
 
 __attribute__((export_name("mayfly_init"))) uint64_t mayfly_init(uint8_t *data, uint32_t len)

@@ -39,6 +39,9 @@ bool interp_start(void);
  * not write. */
 bool image_settle(void);
 
+/* nursery.c: gives the call's own objects a dense place to live in. */
+bool nursery_open(void);
+
 /* code.c: compiles call.code and runs it in namespace. Gives the value of the
  * last statement, None unless that is an expression; NULL with an exception. */
 PyObject *code_run(PyObject *filename, PyObject *namespace);

@@ -9,7 +9,7 @@ socket to reach.
 import _signal
 import _socket
 import _thread
-import errno
+import io
 import os
 import signal
 import socket
@@ -34,8 +34,14 @@ def door(name, error):
     return refuse
 
 
-def system_error(sentence):
-    return lambda: OSError(errno.EACCES, sentence)
+def denied(sentence):
+    return lambda: PermissionError(sentence)
+
+
+def unsupported(sentence):
+    # An OSError that is a ValueError too, which is what callers of
+    # signal.signal() in the library are ready for.
+    return lambda: io.UnsupportedOperation(sentence)
 
 
 def close(module, names, error):
@@ -48,16 +54,18 @@ def install():
         os,
         "fork forkpty execl execle execlp execlpe execv execve execvp execvpe spawnl spawnle spawnlp spawnlpe spawnv"
         " spawnve spawnvp spawnvpe posix_spawn posix_spawnp system popen kill killpg wait waitpid abort",
-        system_error(PROCESSES),
+        denied(PROCESSES),
     )
-    subprocess.Popen.__init__ = door("__init__", system_error(PROCESSES))
+    subprocess.Popen.__init__ = door("__init__", denied(PROCESSES))
     subprocess.Popen.__del__ = lambda self: None
 
+    # Set while the image starts, and no use without signals.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     for module in (signal, _signal):
         close(
             module,
             "signal alarm setitimer raise_signal pause pthread_kill sigwait set_wakeup_fd siginterrupt",
-            system_error(SIGNALS),
+            unsupported(SIGNALS),
         )
 
     close(_thread, "start_new_thread start_joinable_thread start_new", lambda: RuntimeError(THREADS))
@@ -67,15 +75,15 @@ def install():
         socket,
         "create_connection create_server socketpair fromfd getaddrinfo gethostbyname gethostbyname_ex gethostbyaddr"
         " getnameinfo getfqdn",
-        system_error(NETWORK),
+        denied(NETWORK),
     )
-    socket.socket.__init__ = door("__init__", system_error(NETWORK))
+    socket.socket.__init__ = door("__init__", denied(NETWORK))
     socket.socket.__del__ = lambda self: None
     _socket.socket = socket.socket
     socket.gethostname = _socket.gethostname = lambda: "localhost"
 
     def unknown_open(self, request):
-        raise urllib.error.URLError(OSError(errno.EACCES, NETWORK))
+        raise urllib.error.URLError(PermissionError(NETWORK))
 
     # https has no handler of its own without ssl, and would be called unknown.
     urllib.request.UnknownHandler.unknown_open = unknown_open

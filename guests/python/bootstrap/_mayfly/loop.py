@@ -6,7 +6,6 @@ Nothing but time can wake a program here, so the selector only sleeps.
 import asyncio
 import asyncio.base_events
 import asyncio.events
-import errno
 import time
 
 Runner = asyncio.Runner
@@ -28,7 +27,7 @@ class Selector:
 
 
 def no_network(*args, **kwargs):
-    raise OSError(errno.EACCES, "there is no network here")
+    raise PermissionError("there is no network here")
 
 
 class Loop(asyncio.base_events.BaseEventLoop):
@@ -55,7 +54,7 @@ class Loop(asyncio.base_events.BaseEventLoop):
     sock_connect = sock_accept = sock_recv = sock_sendall = _refuse_network
 
     async def _refuse_process(self, *args, **kwargs):
-        raise OSError(errno.EACCES, "there are no processes here to start or to talk to")
+        raise PermissionError("there are no processes here to start or to talk to")
 
     subprocess_exec = subprocess_shell = _refuse_process
 
