@@ -29,7 +29,10 @@ request call;
 
 static PyObject *main_dict, *default_name;
 /* What finish() compares with: how things were before user code ran. */
-static PyObject *standard_output, *standard_error, *log_handlers;
+static struct {
+    PyObject *name, *stream;
+} streams[2];
+static PyObject *log_handlers;
 static Py_ssize_t log_handler_count;
 
 __attribute__((export_name("mayfly_alloc"))) void *mayfly_alloc(uint32_t len)
@@ -116,18 +119,26 @@ static void end_user_code(void)
     PyErr_SetRaisedException(exception);
 }
 
-/* Exit handlers, and streams that user code put in the place of ours. Nearly
- * no call has either, so what to look at is decided here. */
-static void finish(void)
+/* Whether there are exit handlers, or log handlers, or streams that user code
+ * put in the place of ours. Nearly no call has any. */
+static bool has_loose_ends(void)
 {
     PyInterpreterState *interp = _PyInterpreterState_GET();
-    if (interp->atexit.ncallbacks == 0 && PyList_GET_SIZE(log_handlers) == log_handler_count &&
-        PySys_GetObject("stdout") == standard_output && PySys_GetObject("stderr") == standard_error) {
-        return;
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(streams); i++) {
+        if (PyDict_GetItemWithError(interp->sysdict, streams[i].name) != streams[i].stream) {
+            return true;
+        }
     }
-    PyObject *done = PyObject_CallNoArgs(boot.finish);
-    Py_XDECREF(done);
-    PyErr_Clear();
+    return interp->atexit.ncallbacks > 0 || PyList_GET_SIZE(log_handlers) != log_handler_count;
+}
+
+static void finish(void)
+{
+    if (has_loose_ends()) {
+        PyObject *done = PyObject_CallNoArgs(boot.finish);
+        Py_XDECREF(done);
+        PyErr_Clear();
+    }
 }
 
 __attribute__((export_name("mayfly_run"))) uint64_t mayfly_run(uint8_t *data, uint32_t len)
@@ -176,12 +187,18 @@ static bool bind_bootstrap(void)
     }
     PyObject *logging = PyImport_ImportModule("logging");
     log_handlers = logging == NULL ? NULL : PyObject_GetAttrString(logging, "_handlerList");
-    standard_output = Py_XNewRef(PySys_GetObject("stdout"));
-    standard_error = Py_XNewRef(PySys_GetObject("stderr"));
-    if (log_handlers == NULL || !PyList_Check(log_handlers) || standard_output == NULL || standard_error == NULL) {
+    if (log_handlers == NULL || !PyList_Check(log_handlers)) {
         return false;
     }
     log_handler_count = PyList_GET_SIZE(log_handlers);
+    static const char *const names[] = {"stdout", "stderr"};
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(streams); i++) {
+        streams[i].name = PyUnicode_InternFromString(names[i]);
+        streams[i].stream = Py_XNewRef(PySys_GetObject(names[i]));
+        if (streams[i].name == NULL || streams[i].stream == NULL) {
+            return false;
+        }
+    }
     return true;
 }
 

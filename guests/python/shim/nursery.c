@@ -143,6 +143,48 @@ static bool fill_gaps(void)
     return true;
 }
 
+/* Memory that cannot be had is noted, since what user code gets to see of it
+ * is not always a MemoryError. */
+bool memory_ran_out;
+
+static void *note(void *p)
+{
+    if (p == NULL) {
+        memory_ran_out = true;
+    }
+    return p;
+}
+
+static void *raw_malloc(void *ctx, size_t size)
+{
+    return note(malloc(size != 0 ? size : 1));
+}
+
+static void *raw_calloc(void *ctx, size_t count, size_t size)
+{
+    return note(count != 0 && size != 0 ? calloc(count, size) : calloc(1, 1));
+}
+
+static void *raw_realloc(void *ctx, void *p, size_t size)
+{
+    return note(realloc(p, size != 0 ? size : 1));
+}
+
+static void raw_free(void *ctx, void *p)
+{
+    free(p);
+}
+
+static void *arena_alloc(void *ctx, size_t size)
+{
+    return note(malloc(size));
+}
+
+static void arena_free(void *ctx, void *p, size_t size)
+{
+    free(p);
+}
+
 bool nursery_open(void)
 {
     if (!fill_gaps()) {
@@ -154,6 +196,10 @@ bool nursery_open(void)
     }
     begin = next = (uint8_t *)(((uintptr_t)region + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
     end = begin + REGION;
+    PyMemAllocatorEx raw = {NULL, raw_malloc, raw_calloc, raw_realloc, raw_free};
+    PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &raw);
+    PyObjectArenaAllocator arenas = {NULL, arena_alloc, arena_free};
+    PyObject_SetArenaAllocator(&arenas);
     for (size_t i = 0; i < Py_ARRAY_LENGTH(domains); i++) {
         PyMemAllocatorEx ours = growing;
         PyMem_SetAllocator(domains[i], &ours);

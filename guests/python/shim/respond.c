@@ -72,12 +72,24 @@ static void drop_ballast(void)
     ballast = NULL;
 }
 
+/* Whether an exception means that memory ran out. A MemoryError with a text is
+ * the parser's, for a source too deeply nested, or user code's own; and when no
+ * memory is left at all, CPython may have been unable to raise one. */
+static bool is_no_memory(PyObject *exception)
+{
+    if (PyErr_GivenExceptionMatches(exception, PyExc_MemoryError)) {
+        PyObject *args = ((PyBaseExceptionObject *)exception)->args;
+        return memory_ran_out || args == NULL || PyTuple_GET_SIZE(args) == 0;
+    }
+    return memory_ran_out && PyErr_GivenExceptionMatches(exception, PyExc_SystemError);
+}
+
 /* Answers for the exception that is set. */
 uint64_t respond_raised(buffer *out)
 {
     PyObject *exception = PyErr_GetRaisedException();
     uint32_t kind = KIND_RAISED;
-    if (PyErr_GivenExceptionMatches(exception, PyExc_MemoryError)) {
+    if (is_no_memory(exception)) {
         kind = KIND_NO_MEMORY;
         drop_ballast();
     }

@@ -42,6 +42,9 @@ bool image_settle(void);
 /* nursery.c: gives the call's own objects a dense place to live in. */
 bool nursery_open(void);
 
+/* An allocation failed in this call. */
+extern bool memory_ran_out;
+
 /* code.c: compiles call.code and runs it in namespace. Gives the value of the
  * last statement, None unless that is an expression; NULL with an exception. */
 PyObject *code_run(PyObject *filename, PyObject *namespace);
