@@ -80,6 +80,7 @@ type encoder struct {
 	maxDepth int
 	shapes   shapeTable
 	slots    slotTable
+	lastKeys []string
 }
 
 // placed is an error on its way up, with the path so far, innermost part last.
@@ -229,26 +230,58 @@ func (e *encoder) string(s string) error {
 	if !ascii && !utf8.ValidString(s) {
 		return errUTF8
 	}
-	tag := byte(tagASCII)
-	if !ascii {
-		tag = tagUTF8
-	}
-	if len(s) > 1 && len(s) <= maxKept {
+	if keeps(len(s)) {
 		slot, kept := e.slots.find(s)
-		if kept {
-			e.buf = append(e.buf, tagKept, byte(slot), byte(slot>>8))
+		if e.stringHead(ascii, len(s), slot, kept); kept {
 			return nil
 		}
-		e.buf = append(e.buf, tag-tagASCII+tagKeepASCII, byte(slot), byte(slot>>8))
 	} else {
-		e.buf = append(e.buf, tag)
+		e.longHead(ascii, len(s))
 	}
-	e.buf = binary.AppendUvarint(e.buf, uint64(len(s)))
 	e.buf = append(e.buf, s...)
 	return nil
 }
 
-func isASCII(s string) bool {
+// stringBytes is string for valid UTF-8 that is about to be overwritten.
+func (e *encoder) stringBytes(s []byte) {
+	ascii := isASCII(s)
+	if keeps(len(s)) {
+		slot, kept := e.slots.findBytes(s)
+		if e.stringHead(ascii, len(s), slot, kept); kept {
+			return
+		}
+	} else {
+		e.longHead(ascii, len(s))
+	}
+	e.buf = append(e.buf, s...)
+}
+
+// keeps reports whether a string of n bytes is worth a slot.
+func keeps(n int) bool { return n > 1 && n <= maxKept }
+
+func (e *encoder) stringHead(ascii bool, n int, slot uint16, kept bool) {
+	tag := byte(tagKeepUTF8)
+	if kept {
+		e.buf = append(e.buf, tagKept, byte(slot), byte(slot>>8))
+		return
+	}
+	if ascii {
+		tag = tagKeepASCII
+	}
+	e.buf = append(e.buf, tag, byte(slot), byte(slot>>8))
+	e.buf = binary.AppendUvarint(e.buf, uint64(n))
+}
+
+func (e *encoder) longHead(ascii bool, n int) {
+	tag := byte(tagUTF8)
+	if ascii {
+		tag = tagASCII
+	}
+	e.buf = append(e.buf, tag)
+	e.buf = binary.AppendUvarint(e.buf, uint64(n))
+}
+
+func isASCII[S string | []byte](s S) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -276,7 +309,7 @@ func (e *encoder) dict(v map[string]any, depth int) error {
 		return errDepth(e.maxDepth)
 	}
 	object := e.beginDict()
-	for _, key := range slices.Sorted(maps.Keys(v)) {
+	for _, key := range e.sortedKeys(v) {
 		if !utf8.ValidString(key) {
 			return at(key, errors.New("is named by a string that is not valid UTF-8"))
 		}
@@ -287,6 +320,19 @@ func (e *encoder) dict(v map[string]any, depth int) error {
 	}
 	e.endDict(object)
 	return nil
+}
+
+// sortedKeys gives the keys of m in order. Sorting is most of the work, so it
+// is skipped where m has just the keys of the map before.
+func (e *encoder) sortedKeys(m map[string]any) []string {
+	same := len(m) == len(e.lastKeys)
+	for i := 0; same && i < len(e.lastKeys); i++ {
+		_, same = m[e.lastKeys[i]]
+	}
+	if !same {
+		e.lastKeys = slices.Sorted(maps.Keys(m))
+	}
+	return e.lastKeys
 }
 
 func (e *encoder) table(t *sandbox.Table, depth int) error {
@@ -308,18 +354,20 @@ func (e *encoder) table(t *sandbox.Table, depth int) error {
 	}
 	e.buf = append(e.buf, tagList)
 	e.buf = binary.AppendUvarint(e.buf, uint64(len(t.Rows)))
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	shape := e.shapes.number(t.Columns, len(t.Rows))
 	for i, row := range t.Rows {
 		if len(row) != len(t.Columns) {
 			return at(strconv.Itoa(i), fmt.Errorf("has %d values for %d columns", len(row), len(t.Columns)))
 		}
-		object := e.beginDict()
+		e.buf = binary.LittleEndian.AppendUint32(append(e.buf, tagDict), shape)
 		for k, value := range row {
-			object.key(t.Columns[k])
 			if err := e.value(value, depth+2); err != nil {
 				return at(strconv.Itoa(i), at(t.Columns[k], err))
 			}
 		}
-		e.endDict(object)
 	}
 	return nil
 }

@@ -2,13 +2,11 @@ package python
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math/big"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -83,7 +81,7 @@ func (e *encoder) jsonValue(d *jsontext.Decoder, depth int) error {
 		if err != nil {
 			return err
 		}
-		return e.stringBytes(text)
+		e.stringBytes(text)
 	default:
 		return e.jsonNumber(raw)
 	}
@@ -156,23 +154,6 @@ func (e *encoder) unquote(raw jsontext.Value) ([]byte, error) {
 		return inner, nil
 	}
 	return jsontext.AppendUnquote(nil, raw)
-}
-
-func (e *encoder) stringBytes(text []byte) error {
-	if len(text) > maxKept {
-		tag := byte(tagASCII)
-		for _, c := range text {
-			if c >= utf8.RuneSelf {
-				tag = tagUTF8
-				break
-			}
-		}
-		e.buf = append(e.buf, tag)
-		e.buf = binary.AppendUvarint(e.buf, uint64(len(text)))
-		e.buf = append(e.buf, text...)
-		return nil
-	}
-	return e.string(string(text))
 }
 
 // jsonNumber keeps what looks like an integer exact; a fraction or an exponent

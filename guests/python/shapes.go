@@ -1,9 +1,6 @@
 package python
 
-import (
-	"encoding/binary"
-	"hash/fnv"
-)
+import "encoding/binary"
 
 // Most dicts of an argument have the same keys as the one before. A shape is
 // such a list of keys; it is written once, behind the values, and a dict names
@@ -51,17 +48,33 @@ type object struct {
 }
 
 func (e *encoder) beginDict() object {
-	if len(e.shapes.nodes) == 0 {
-		e.shapes.nodes = append(e.shapes.nodes, node{parent: -1})
-	}
-	start := len(e.buf)
+	o := e.shapes.begin()
+	o.start = len(e.buf)
 	e.buf = append(e.buf, tagDict, 0, 0, 0, 0)
-	return object{shapes: &e.shapes, start: start}
+	return o
 }
 
 // endDict fills in the shape's number.
 func (e *encoder) endDict(o object) {
 	binary.LittleEndian.PutUint32(e.buf[o.start+1:o.start+dictSize], o.finish())
+}
+
+func (t *shapeTable) begin() object {
+	if len(t.nodes) == 0 {
+		t.nodes = append(t.nodes, node{parent: -1})
+	}
+	return object{shapes: t}
+}
+
+// number gives the number of the shape with these keys, for so many dicts.
+func (t *shapeTable) number(keys []string, uses int) uint32 {
+	o := t.begin()
+	for _, key := range keys {
+		o.key(key)
+	}
+	shape := o.finish()
+	t.lists[shape].uses += uint64(uses) - 1
+	return shape
 }
 
 func (o *object) key(name string) {
@@ -165,10 +178,29 @@ type slotTable [slotCount]string
 
 // find gives the slot of s and whether s is in it; it is from now on.
 func (t *slotTable) find(s string) (slot uint16, kept bool) {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(s))
-	slot = uint16(h.Sum32() % slotCount)
+	slot = slotOf(s)
 	kept = t[slot] == s
-	t[slot] = s
+	if !kept {
+		t[slot] = s
+	}
 	return slot, kept
+}
+
+// findBytes is find without an allocation when s is kept already.
+func (t *slotTable) findBytes(s []byte) (slot uint16, kept bool) {
+	slot = slotOf(s)
+	kept = t[slot] == string(s)
+	if !kept {
+		t[slot] = string(s)
+	}
+	return slot, kept
+}
+
+// slotOf is FNV-1a: it must not change from run to run, as a seeded hash would.
+func slotOf[S string | []byte](s S) uint16 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return uint16((h ^ h>>16) % slotCount)
 }
