@@ -50,7 +50,7 @@ static bool is_clean_exit(void)
     PyObject *exception = PyErr_GetRaisedException();
     PyObject *code = ((PySystemExitObject *)exception)->code;
     bool clean = code == NULL || code == Py_None ||
-                 (PyLong_CheckExact(code) && PyLong_AsLong(code) == 0 && !PyErr_Occurred());
+                 (PyLong_Check(code) && PyLong_AsLong(code) == 0 && !PyErr_Occurred());
     if (clean) {
         Py_DECREF(exception);
     } else {
