@@ -212,7 +212,7 @@ static bool bind_main(void)
 
 static bool init(void)
 {
-    return interp_start() && bind_main() && bind_bootstrap() && code_prepare() && respond_prepare() && random_arm() &&
+    return interp_start() && bind_main() && bind_bootstrap() && print_install(streams[0].stream) && code_prepare() && respond_prepare() && random_arm() &&
            image_settle() && nursery_open();
 }
 
