@@ -1,0 +1,2 @@
+# Read after CPython's Makefile: the bytecode loop has flags of its own.
+Python/ceval.o: OPT = $(EVAL_OPT)
