@@ -33,10 +33,11 @@ hash_of() {
 	} | sha256sum | cut -c 1-24
 }
 
-# layer NAME KEY FUNCTION: sets layer_dir to the directory of a layer, and
-# makes it by calling FUNCTION in a new directory when it is not there.
+# layer NAME KEY-FUNCTION FUNCTION: sets layer_dir to the directory of a layer,
+# and makes it by calling FUNCTION in a new directory when it is not there.
 layer() {
-	local layer_name=$1 key=$2 make_layer=$3
+	local layer_name=$1 key_function=$2 make_layer=$3 key
+	key=$("$key_function")
 	layer_dir=$store/$layer_name-$key
 	if [ -d "$layer_dir" ]; then
 		if verify_layer "$layer_dir"; then
@@ -54,6 +55,7 @@ layer() {
 	popd >/dev/null
 	(cd "$work/layer" && find . -type f ! -name LAYER.sha256 -print0 | sort -z | xargs -0 sha256sum >../sums)
 	mv "$work/sums" "$work/layer/LAYER.sha256"
+	[ "$("$key_function")" = "$key" ] || fail "a source of $layer_name changed while it was built; run it again"
 	mv -T "$work/layer" "$layer_dir"
 	finish_work
 	trap - EXIT

@@ -39,7 +39,7 @@ optimise_guest() {
 describe_guest() {
 	zstd -q -19 --no-progress -T1 python.wasm -o python.wasm.zst
 	guest_python "$here/describe.py" "$here" "$base_dir" "$stdlib_dir" \
-		"build=$guest_key" "optimised=$((1 - fast))" "toolchain=$(toolchain_id)" \
+		"build=$(guest_key)" "optimised=$((1 - fast))" "toolchain=$(toolchain_id)" \
 		"CFLAGS_EVAL=$CFLAGS_EVAL" "CFLAGS_CPYTHON=$CFLAGS_CPYTHON" "CFLAGS_SQLITE=$CFLAGS_SQLITE" \
 		"CFLAGS_LIBS=$CFLAGS_LIBS" "CFLAGS_SHIM=$CFLAGS_SHIM" "LDFLAGS=$LDFLAGS" "WASM_OPT=$WASM_OPT"
 	rm python.wasm
