@@ -9,3 +9,5 @@ require (
 	golang.org/x/sync v0.25.0 // sandbox/wasm: errgroup
 	golang.org/x/sys v0.50.0 // sandbox/wasm: mmap, memfd, thread clocks
 )
+
+require github.com/klauspost/compress v1.20.4 // indirect

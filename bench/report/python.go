@@ -4,14 +4,22 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
 )
 
-// findPython gives the machine's python3: the interpreter itself, since what
-// is on the PATH may be a slow wrapper around it.
+// systemPython is where a distribution has its own python3.
+const systemPython = "/usr/bin/python3"
+
+// findPython gives the machine's python3: the distribution's own, or the
+// interpreter itself behind whatever wrapper is on the PATH, since a wrapper
+// would make the comparison flattering.
 func findPython(ctx context.Context) (string, error) {
+	if _, err := os.Stat(systemPython); err == nil {
+		return systemPython, nil
+	}
 	out, err := exec.CommandContext(ctx, "python3", "-I", "-c", "import sys; print(sys.executable)").Output()
 	if err != nil {
 		return "", fmt.Errorf("find python3: %w", err)

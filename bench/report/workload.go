@@ -132,7 +132,7 @@ func cpuBound(b *bench) error {
 
 // meteringSet are the workloads that metering is judged by: varied, and not
 // only loops.
-var meteringSet = []string{"loops", "calls", "classes", "strings", "collections", "json_re"}
+var meteringSet = []string{"loops", "calls", "classes", "strings", "grouping", "json_re"}
 
 // metering compares the metered guest with one that is not, and with wazero's
 // own way to interrupt.
