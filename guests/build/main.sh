@@ -49,7 +49,7 @@ take_lock "$name"
 build_guest
 
 for file in "$name.json" "$name.wasm.zst"; do
-	cp -f "$guest_dir/$file" "$out/$file.new"
+	install -m 644 "$guest_dir/$file" "$out/$file.new"
 	mv -f "$out/$file.new" "$out/$file"
 done
 say "$name: $(stat -c %s "$guest_dir/$name.wasm.zst") bytes compressed, in $out"

@@ -3,7 +3,6 @@ package wasm
 import (
 	"context"
 	"errors"
-	"runtime"
 	"time"
 
 	"github.com/mayfly-run/mayfly/sandbox"
@@ -50,9 +49,6 @@ func (c *call) refuel() {
 		panic(&stop{sandbox.StatusFuelLimit, "the fuel limit of the call is used up"})
 	}
 	c.grant()
-	// With guests on every core, nothing else would run for as long as Go lets
-	// one goroutine have a core.
-	runtime.Gosched()
 }
 
 // checkTime ends the call when its time is over.
