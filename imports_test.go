@@ -48,6 +48,7 @@ var fences = map[string]struct {
 	"github.com/modelcontextprotocol/go-sdk":   {in: []string{"runtime/mcp"}},
 	"github.com/alecthomas/kong":               {in: []string{"cmd"}},
 	"golang.org/x/term":                        {in: []string{"cmd"}},
+	"golang.org/x/sync":                        {in: []string{"sandbox/wasm"}},
 	"golang.org/x/sys":                         {in: []string{"sandbox/wasm", "sandbox/process", "cmd"}},
 	"github.com/klauspost/compress":            {in: []string{"guests", "internal"}},
 	"github.com/go-json-experiment/json":       {in: []string{"."}},

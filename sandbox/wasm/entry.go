@@ -12,7 +12,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/cpu"
 
 	"github.com/mayfly-run/mayfly/internal/variant"
@@ -85,36 +87,55 @@ func (e entry) read() (module []byte, img *image, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var imageBytes []byte
-	for line := range strings.Lines(string(seal)) {
-		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
-		if !ok || !filepath.IsLocal(name) {
-			return nil, nil, fmt.Errorf("%s: malformed line", filepath.Join(e.dir, entrySeal))
-		}
-		path := filepath.Join(e.dir, filepath.FromSlash(name))
-		content, err := readOwned(path)
-		if err != nil {
-			return nil, nil, err
-		}
-		if got := sha256.Sum256(content); hex.EncodeToString(got[:]) != sum {
-			return nil, nil, fmt.Errorf("%s: content is not what was sealed", path)
-		}
-		switch name {
-		case entryModule:
-			module = content
-		case entryImage:
-			imageBytes = content
-		}
+	files, err := e.sealed(string(seal))
+	if err != nil {
+		return nil, nil, err
 	}
-	if module == nil || imageBytes == nil {
+	code, imageFile := files[entryModule], files[entryImage]
+	if code.content == nil || imageFile.content == nil {
 		return nil, nil, fmt.Errorf("%s: module or image is missing", filepath.Join(e.dir, entrySeal))
 	}
-	h, memory, err := decodeHeader(imageBytes)
+	h, memory, err := decodeHeader(imageFile.content)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", filepath.Join(e.dir, entryImage), err)
 	}
-	img, err = newImage(h, memory)
-	return module, img, err
+	img, err = sealedImage(h, memory, imageFile.sum)
+	return code.content, img, err
+}
+
+// sealedFile is a file that is what its seal says.
+type sealedFile struct {
+	sum     string
+	content []byte
+}
+
+// sealed reads the files that a seal names, side by side: hashing them is most
+// of a warm start.
+func (e entry) sealed(seal string) (map[string]sealedFile, error) {
+	var mu sync.Mutex
+	files := make(map[string]sealedFile)
+	var g errgroup.Group
+	for line := range strings.Lines(seal) {
+		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		if !ok || !filepath.IsLocal(name) {
+			return nil, errors.Join(fmt.Errorf("%s: malformed line", filepath.Join(e.dir, entrySeal)), g.Wait())
+		}
+		g.Go(func() error {
+			path := filepath.Join(e.dir, filepath.FromSlash(name))
+			content, err := readOwned(path)
+			if err != nil {
+				return err
+			}
+			if got := sha256.Sum256(content); hex.EncodeToString(got[:]) != sum {
+				return fmt.Errorf("%s: content is not what was sealed", path)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			files[name] = sealedFile{sum, content}
+			return nil
+		})
+	}
+	return files, g.Wait()
 }
 
 // write fills a new entry at e.dir. The compiled code must be there already.

@@ -173,18 +173,24 @@ func (img *image) writeTo(w io.Writer) error {
 
 // newImage makes an image of a header and the memory it describes.
 func newImage(h imageHeader, memory []byte) (*image, error) {
+	sum := sha256.New()
+	sum.Write(h.encode())
+	sum.Write(memory)
+	return sealedImage(h, memory, hex.EncodeToString(sum.Sum(nil)))
+}
+
+// sealedImage is newImage where the digest is known: it is the sha256 of the
+// image as a file.
+func sealedImage(h imageHeader, memory []byte, digest string) (*image, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
 	if uint64(len(memory)) != h.size {
 		return nil, fmt.Errorf("%w: %d of %d bytes of memory", errImage, len(memory), h.size)
 	}
-	sum := sha256.New()
-	sum.Write(h.encode())
-	sum.Write(memory)
 	b, err := newBacking(memory)
 	if err != nil {
 		return nil, err
 	}
-	return &image{imageHeader: h, backing: b, digest: hex.EncodeToString(sum.Sum(nil))}, nil
+	return &image{imageHeader: h, backing: b, digest: digest}, nil
 }

@@ -3,6 +3,7 @@ package wasm
 import (
 	"context"
 	"errors"
+	"runtime"
 	"time"
 
 	"github.com/mayfly-run/mayfly/sandbox"
@@ -49,6 +50,9 @@ func (c *call) refuel() {
 		panic(&stop{sandbox.StatusFuelLimit, "the fuel limit of the call is used up"})
 	}
 	c.grant()
+	// With guests on every core, nothing else would run for as long as Go lets
+	// one goroutine have a core.
+	runtime.Gosched()
 }
 
 // checkTime ends the call when its time is over.

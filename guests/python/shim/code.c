@@ -3,6 +3,8 @@
 #define Py_BUILD_CORE 1
 #include "shim.h"
 
+#include <string.h>
+
 #include "pycore_ast.h"
 #include "pycore_compile.h"
 #include "pycore_pyarena.h"
@@ -68,14 +70,32 @@ static PyObject *compile_source(PyObject *filename)
     return code;
 }
 
-/* What the parser takes for granted. It stops at a NUL and would run what
- * comes before; invalid UTF-8 it reports without a place. */
-static bool check_source(void)
+static void refuse_source(PyObject *filename, size_t at, const char *message)
 {
+    int line = 1;
+    for (size_t i = 0; i < at; i++) {
+        line += call.code[i] == '\n';
+    }
+    PyObject *args = Py_BuildValue("s(OiOO)", message, filename, line, Py_None, Py_None);
+    if (args != NULL) {
+        PyErr_SetObject(PyExc_SyntaxError, args);
+        Py_DECREF(args);
+    }
+}
+
+/* What the parser takes for granted: it would run what is before a NUL, and
+ * report invalid UTF-8 without a place. */
+static bool check_source(PyObject *filename)
+{
+    static const char bom[] = "\xEF\xBB\xBF";
+    if (call.code_len >= 3 && memcmp(call.code, bom, 3) == 0) {
+        call.code += 3;
+        call.code_len -= 3;
+    }
     bool ascii = true;
     for (size_t i = 0; i < call.code_len; i++) {
         if (call.code[i] == 0) {
-            PyErr_SetString(PyExc_SyntaxError, "source code cannot contain null bytes");
+            refuse_source(filename, i, "source code cannot contain null bytes");
             return false;
         }
         ascii &= (signed char)call.code[i] > 0;
@@ -85,7 +105,12 @@ static bool check_source(void)
     }
     PyObject *text = PyUnicode_DecodeUTF8(call.code, (Py_ssize_t)call.code_len, NULL);
     if (text == NULL && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) {
-        PyErr_SetString(PyExc_SyntaxError, "source code is not valid UTF-8");
+        PyObject *error = PyErr_GetRaisedException();
+        Py_ssize_t at = 0;
+        (void)PyUnicodeDecodeError_GetStart(error, &at);
+        Py_DECREF(error);
+        PyErr_Clear();
+        refuse_source(filename, (size_t)at, "source code is not valid UTF-8");
     }
     Py_XDECREF(text);
     return text != NULL;
@@ -93,7 +118,7 @@ static bool check_source(void)
 
 PyObject *code_run(PyObject *filename, PyObject *namespace)
 {
-    if (!check_source()) {
+    if (!check_source(filename)) {
         return NULL;
     }
     PyObject *code = compile_source(filename);

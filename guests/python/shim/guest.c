@@ -50,7 +50,7 @@ static bool is_clean_exit(void)
     PyObject *exception = PyErr_GetRaisedException();
     PyObject *code = ((PySystemExitObject *)exception)->code;
     bool clean = code == NULL || code == Py_None ||
-                 (PyLong_CheckExact(code) && PyLong_AsLong(code) == 0 && !PyErr_Occurred());
+                 (PyLong_Check(code) && PyLong_AsLong(code) == 0 && !PyErr_Occurred());
     if (clean) {
         Py_DECREF(exception);
     } else {
@@ -212,7 +212,7 @@ static bool bind_main(void)
 
 static bool init(void)
 {
-    return interp_start() && bind_main() && bind_bootstrap() && code_prepare() && respond_prepare() && random_arm() &&
+    return interp_start() && bind_main() && bind_bootstrap() && print_install(streams[0].stream) && code_prepare() && respond_prepare() && random_arm() &&
            image_settle() && nursery_open();
 }
 

@@ -48,33 +48,36 @@ static json_status no_memory(void)
         }                         \
     } while (0)
 
+/* Appends one part of a JSON pointer. */
+static bool add_part(PyObject *parts, const level *l)
+{
+    PyObject *part;
+    if (l->key == NULL) {
+        part = PyUnicode_FromFormat("/%zd", l->index);
+    } else {
+        PyObject *tilde = PyObject_CallMethod(l->key, "replace", "ss", "~", "~0");
+        PyObject *slash = tilde == NULL ? NULL : PyObject_CallMethod(tilde, "replace", "ss", "/", "~1");
+        part = slash == NULL ? NULL : PyUnicode_FromFormat("/%U", slash);
+        Py_XDECREF(tilde);
+        Py_XDECREF(slash);
+    }
+    bool ok = part != NULL && PyList_Append(parts, part) == 0;
+    Py_XDECREF(part);
+    return ok;
+}
+
 /* The JSON pointer of the place that is being written. */
 static PyObject *pointer(const writer *w)
 {
     PyObject *parts = PyList_New(0);
     for (uint32_t i = 0; parts != NULL && i < w->depth; i++) {
-        const level *l = &w->levels[i];
-        PyObject *part;
-        if (l->key == NULL) {
-            part = PyUnicode_FromFormat("/%zd", l->index);
-        } else {
-            PyObject *key = PyUnicode_FromFormat("/%U", l->key);
-            PyObject *tilde = key == NULL ? NULL : PyObject_CallMethod(key, "replace", "ss", "~", "~0");
-            part = tilde == NULL ? NULL : PyObject_CallMethod(tilde, "replace", "ssi", "/", "~1", -1);
-            Py_XDECREF(key);
-            Py_XDECREF(tilde);
-        }
-        if (part == NULL || PyList_Append(parts, part) < 0) {
+        if (!add_part(parts, &w->levels[i])) {
             Py_CLEAR(parts);
         }
-        Py_XDECREF(part);
     }
-    if (parts == NULL) {
-        return NULL;
-    }
-    PyObject *empty = PyUnicode_New(0, 0);
-    PyObject *path = PyUnicode_Join(empty, parts);
-    Py_DECREF(parts);
+    PyObject *empty = parts == NULL ? NULL : PyUnicode_New(0, 0);
+    PyObject *path = empty == NULL ? NULL : PyUnicode_Join(empty, parts);
+    Py_XDECREF(parts);
     return path;
 }
 
@@ -358,15 +361,12 @@ static json_status write_object(writer *w, PyObject *container, PyObject *dict)
     PyObject *key, *value;
     Py_ssize_t at = 0;
     bool first = true, only = PyDict_GET_SIZE(dict) == 1;
+    uint64_t version = ((PyDictObject *)dict)->ma_version_tag;
     while (PyDict_Next(dict, &at, &key, &value)) {
         if (!first) {
             TRY_WRITE(buffer_byte(w->out, ','));
         }
         first = false;
-        if (!PyUnicode_CheckExact(key)) {
-            leave(w);
-            return refuse(w, PyUnicode_FromString("the dict changed while it was converted; return a copy of it"));
-        }
         Py_INCREF(key);
         Py_INCREF(value);
         w->levels[w->depth - 1].key = key;
@@ -378,6 +378,11 @@ static json_status write_object(writer *w, PyObject *container, PyObject *dict)
         Py_DECREF(key);
         if (status != JSON_DONE) {
             return status;
+        }
+        /* Only a hook of some value in it can have done that. */
+        if (((PyDictObject *)dict)->ma_version_tag != version) {
+            leave(w);
+            return refuse(w, PyUnicode_FromString("the dict changed while it was converted; return a copy of it"));
         }
     }
     TRY_WRITE(buffer_byte(w->out, '}'));
@@ -465,7 +470,7 @@ static json_status write_converted(writer *w, PyObject *value)
         }
         /* Code of the value's own class raised. */
         PyObject *exception = PyErr_GetRaisedException();
-        json_status status = refuse(w, PyUnicode_FromFormat("converting a %s raised %s; return plain data instead",
+        json_status status = refuse(w, PyUnicode_FromFormat("converting a value of type %s raised %s; return plain data instead",
                                                             Py_TYPE(value)->tp_name, Py_TYPE(exception)->tp_name));
         Py_DECREF(exception);
         return status;

@@ -84,6 +84,24 @@ static bool is_no_memory(PyObject *exception)
     return memory_ran_out && PyErr_GivenExceptionMatches(exception, PyExc_SystemError);
 }
 
+/* Takes the reference and gives one, to the same exception if need be. */
+static PyObject *as_memory_error(PyObject *exception)
+{
+    if (PyErr_GivenExceptionMatches(exception, PyExc_MemoryError)) {
+        return exception;
+    }
+    PyObject *error = PyObject_CallNoArgs(PyExc_MemoryError);
+    PyObject *traceback = PyException_GetTraceback(exception);
+    if (error == NULL || (traceback != NULL && PyException_SetTraceback(error, traceback) < 0)) {
+        PyErr_Clear();
+        Py_XDECREF(error);
+        error = Py_NewRef(exception);
+    }
+    Py_XDECREF(traceback);
+    Py_DECREF(exception);
+    return error;
+}
+
 /* Answers for the exception that is set. */
 uint64_t respond_raised(buffer *out)
 {
@@ -92,6 +110,7 @@ uint64_t respond_raised(buffer *out)
     if (is_no_memory(exception)) {
         kind = KIND_NO_MEMORY;
         drop_ballast();
+        exception = as_memory_error(exception);
     }
     return respond_error(out, kind, exception);
 }

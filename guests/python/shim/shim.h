@@ -71,6 +71,9 @@ typedef enum { JSON_DONE, JSON_REFUSED, JSON_RAISED } json_status;
 /* json.c: appends a value's JSON text to out. */
 json_status json_write(buffer *out, PyObject *value, uint32_t max_depth, refusal *why);
 
+/* print.c: replaces print() for the unbuffered standard output. */
+bool print_install(PyObject *stdout_stream);
+
 /* random.c: makes every generator of the image seed itself afresh in the call
  * that first uses it. */
 bool random_arm(void);

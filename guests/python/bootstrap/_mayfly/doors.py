@@ -10,6 +10,9 @@ import _signal
 import _socket
 import _thread
 import io
+import multiprocessing
+import multiprocessing.context
+import multiprocessing.process
 import os
 import signal
 import socket
@@ -44,9 +47,9 @@ def unsupported(sentence):
     return lambda: io.UnsupportedOperation(sentence)
 
 
-def close(module, names, error):
+def close(place, names, error):
     for name in names.split():
-        setattr(module, name, door(name, error))
+        setattr(place, name, door(name, error))
 
 
 def install():
@@ -58,6 +61,14 @@ def install():
     )
     subprocess.Popen.__init__ = door("__init__", denied(PROCESSES))
     subprocess.Popen.__del__ = lambda self: None
+    multiprocessing.process.BaseProcess.start = door("start", denied(PROCESSES))
+    for place in (multiprocessing.context.BaseContext, multiprocessing):
+        close(
+            place,
+            "Manager Pipe Lock RLock Condition Semaphore BoundedSemaphore Event Barrier Queue JoinableQueue SimpleQueue"
+            " Pool Value Array RawValue RawArray",
+            denied(PROCESSES),
+        )
 
     # Set while the image starts, and no use without signals.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

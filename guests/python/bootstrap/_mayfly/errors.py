@@ -5,6 +5,8 @@ chain may be anything. Whatever goes wrong while one is described, a simpler
 description takes its place.
 """
 
+from linecache import getline
+
 import _mayfly_shim as shim
 
 MAX_MESSAGE = 16 * 1024  # characters; the host cuts by bytes once more
@@ -44,14 +46,17 @@ def install(module):
 
 
 class Lines:
-    """What the traceback module asks of linecache: lines of the source only."""
+    """What the traceback module asks of linecache."""
 
     @staticmethod
     def getline(filename, number, module_globals=None):
-        if filename != source_name:
-            return ""
-        line = source_line(number)
+        # Another name is that of a file which the code made itself, or of none.
+        line = source_line(number) if filename == source_name else getline(filename, number)
         return line if len(line) <= MAX_LINE else ""
+
+    @staticmethod
+    def _getline_from_code(code, number):
+        return ""
 
     @staticmethod
     def checkcache(filename=None):

@@ -303,9 +303,13 @@ def type_name(kind):
     return name_of_type(kind)[:100]
 
 
+def with_article(noun):
+    return ("an " if noun[:1] in "aeiouAEIOU" else "a ") + noun
+
+
 def refuse(value):
     kind = type(value)
-    what, advice = f"a {type_name(kind)}", "return plain data: dict, list, str, numbers, or a dataclass"
+    what, advice = with_article(type_name(kind)), "return plain data: dict, list, str, numbers, or a dataclass"
     if issubclass(kind, type):
         what, advice = "a class", "return an instance's data, or the class's name"
     elif issubclass(kind, FUNCTIONS):

@@ -10,5 +10,3 @@ def install():
     os.environ.update({"HOME": "/tmp", "LANG": "C.UTF-8", "TMPDIR": "/tmp", "TZ": "UTC"})
     sys.argv[:] = ["main.py"]
     sys.path[:] = []
-    sys.path_hooks[:] = []
-    sys.path_importer_cache.clear()

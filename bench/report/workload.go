@@ -1,0 +1,182 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mayfly-run/mayfly/bench/workloads"
+	"github.com/mayfly-run/mayfly/internal/variant"
+	"github.com/mayfly-run/mayfly/sandbox"
+	"github.com/mayfly-run/mayfly/sandbox/wasm"
+)
+
+// workload is one CPU-bound script. It ends in an expression, its check value.
+type workload struct{ name, code string }
+
+func allWorkloads(files embed.FS) ([]workload, error) {
+	names, err := fs.Glob(files, "*.py")
+	if err != nil {
+		return nil, err
+	}
+	var all []workload
+	for _, n := range names {
+		text, err := files.ReadFile(n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, workload{strings.TrimSuffix(path.Base(n), ".py"), string(text)})
+	}
+	return all, nil
+}
+
+// inGuest runs a workload and gives its processor time in milliseconds.
+func (w workload) inGuest(b *bench, e *wasm.Engine) (ms float64, value string, err error) {
+	r, err := e.Run(b.ctx, sandbox.Spec{
+		Name: w.name + ".py", Code: w.code,
+		Limits: sandbox.Limits{Timeout: 2 * time.Minute, MaxMemory: 512 << 20},
+	})
+	if err != nil {
+		return 0, "", err
+	}
+	if r.Status != sandbox.StatusOK {
+		return 0, "", fmt.Errorf("workload %s ended %s: %+v", w.name, r.Status, r.Error)
+	}
+	return millis(r.Usage.CPU), string(r.Value), nil
+}
+
+// nativeDriver runs a script given on standard input as the guest would and
+// prints the processor time in milliseconds and the value.
+const nativeDriver = `
+import ast, json, sys, time
+source = sys.stdin.read()
+start = time.process_time()
+tree = ast.parse(source)
+last = ast.Expression(tree.body.pop().value)
+scope = {"__name__": "__main__"}
+exec(compile(tree, "w.py", "exec"), scope)
+value = eval(compile(last, "w.py", "eval"), scope)
+ms = (time.process_time() - start) * 1000
+print(ms, json.dumps(value, separators=(",", ":"), ensure_ascii=False))
+`
+
+// inNative runs a workload in a native python process.
+func (w workload) inNative(b *bench, python string) (ms float64, value string, err error) {
+	_, out, err := b.process([]byte(w.code), python, "-I", "-c", nativeDriver)
+	if err != nil {
+		return 0, "", fmt.Errorf("workload %s: %w", w.name, err)
+	}
+	first, value, _ := strings.Cut(strings.TrimSpace(out), " ")
+	ms, err = strconv.ParseFloat(first, 64)
+	return ms, value, err
+}
+
+// repeats is how often each side of a comparison runs; the least time counts,
+// which noise can only raise.
+const repeats = 3
+
+// least alternates between runs and gives the least time of each.
+func least(n int, runs ...func() (float64, error)) ([]float64, error) {
+	best := make([]float64, len(runs))
+	for range n {
+		for i, run := range runs {
+			ms, err := run()
+			if err != nil {
+				return nil, err
+			}
+			if best[i] == 0 || ms < best[i] {
+				best[i] = ms
+			}
+		}
+	}
+	return best, nil
+}
+
+// cpuBound compares the guest with Debian's python of the same version.
+func cpuBound(b *bench) error {
+	if b.native == "" {
+		fmt.Println("no native python of the guest's version was given (-native): speed is not compared")
+		return nil
+	}
+	e, err := b.engine(variant.Variant{})
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	all, err := allWorkloads(workloads.Files)
+	if err != nil {
+		return err
+	}
+	var ratios []float64
+	for _, w := range all {
+		var ours, theirs string
+		best, err := least(repeats*b.rounds,
+			func() (ms float64, err error) { ms, ours, err = w.inGuest(b, e); return },
+			func() (ms float64, err error) { ms, theirs, err = w.inNative(b, b.native); return })
+		if err != nil {
+			return err
+		}
+		if ours != theirs {
+			return fmt.Errorf("workload %s: %s in the guest, %s in python", w.name, ours, theirs)
+		}
+		b.compare("CPU-bound: "+w.name, "ms", best[0], best[1], 0)
+		ratios = append(ratios, best[0]/best[1])
+	}
+	b.ratio(fmt.Sprintf("CPU-bound: geometric mean of %d", len(ratios)), geomean(ratios), 4.5)
+	return nil
+}
+
+// meteringSet are the workloads that metering is judged by: varied, and not
+// only loops.
+var meteringSet = []string{"loops", "calls", "classes", "strings", "grouping", "json_re"}
+
+// metering compares the metered guest with one that is not, and with wazero's
+// own way to interrupt.
+func metering(b *bench) error {
+	var engines []*wasm.Engine
+	for _, v := range []variant.Variant{{}, {Unmetered: true}, {Unmetered: true, EngineDeadline: true}} {
+		e, err := b.engine(v)
+		if err != nil {
+			return err
+		}
+		defer e.Close()
+		engines = append(engines, e)
+	}
+	all, err := allWorkloads(workloads.Files)
+	if err != nil {
+		return err
+	}
+	var metered, wazero []float64
+	for _, name := range meteringSet {
+		w, err := find(all, name)
+		if err != nil {
+			return err
+		}
+		run := func(e *wasm.Engine) func() (float64, error) {
+			return func() (float64, error) { ms, _, err := w.inGuest(b, e); return ms, err }
+		}
+		best, err := least(repeats*b.rounds, run(engines[0]), run(engines[1]), run(engines[2]))
+		if err != nil {
+			return err
+		}
+		b.compare("metered / unmetered: "+name, "ms", best[0], best[1], 0)
+		metered = append(metered, best[0]/best[1])
+		wazero = append(wazero, best[2]/best[0])
+	}
+	b.ratio("metered / unmetered: geometric mean", geomean(metered), 1.12)
+	b.ratio("WithCloseOnContextDone / metered: geometric mean (times slower)", geomean(wazero), 0)
+	return nil
+}
+
+func find(all []workload, name string) (workload, error) {
+	for _, w := range all {
+		if w.name == name {
+			return w, nil
+		}
+	}
+	return workload{}, fmt.Errorf("there is no workload %s", name)
+}

@@ -1,0 +1,10 @@
+// Package workloads holds CPU-bound Python scripts of the kind that models
+// write. Each ends in an expression, by which a run is checked.
+package workloads
+
+import "embed"
+
+// Files are the scripts.
+//
+//go:embed *.py
+var Files embed.FS

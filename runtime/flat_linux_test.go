@@ -1,0 +1,78 @@
+package runtime_test
+
+import (
+	"bytes"
+	"os"
+	gort "runtime"
+	"runtime/debug"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+// footprint is what a process can leak.
+type footprint struct{ rss, goroutines, descriptors, mappings int }
+
+func measure(t *testing.T) footprint {
+	t.Helper()
+	gort.GC()
+	debug.FreeOSMemory()
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := strconv.Atoi(string(bytes.Fields(statm)[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return footprint{pages * os.Getpagesize(), gort.NumGoroutine(), len(fds), bytes.Count(maps, []byte("\n"))}
+}
+
+// TestFlat makes thousands of calls, good and bad, and looks for what stays.
+func TestFlat(t *testing.T) {
+	calls := 10_000
+	if testing.Short() {
+		calls = 1_000
+	}
+	box := python(t)
+	limits := sandbox.Limits{Timeout: 20 * time.Millisecond, MaxMemory: 8 << 20}
+	mix := []string{
+		"1+1", "x = [i*i for i in range(1000)]\nsum(x)", "1/0", "def (", "bytearray(10**9)",
+		"print('x'*1000)\n'y'*1000", "open('/tmp/f','w').write('x'*100000)", "import numpy", "raise SystemExit(3)",
+		"import os\nos._exit(1)", "def f(): f()\nf()", "{'a': object()}", "import json\njson.loads('[1,2')",
+	}
+	rare := []string{"while True: pass", "import time\ntime.sleep(9)", "import os\nos.abort()", "x=[]\nwhile True: x.append('x'*10000)"}
+	run := func(n int) {
+		for i := range n {
+			code := mix[i%len(mix)]
+			if i%100 == 99 {
+				code = rare[i/100%len(rare)]
+			}
+			if _, err := box.Run(t.Context(), sandbox.Spec{Code: code, Limits: limits}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	run(calls / 5)
+	before := measure(t)
+	run(calls)
+	after := measure(t)
+	t.Logf("before %+v, after %d calls %+v", before, calls, after)
+	// A leak of one page a call would show as 40 MB.
+	if grown := after.rss - before.rss; grown > 16<<20 {
+		t.Errorf("resident memory grew by %d KiB over %d calls", grown>>10, calls)
+	}
+	if after.goroutines > before.goroutines+2 || after.descriptors > before.descriptors+2 || after.mappings > before.mappings+60 {
+		t.Errorf("something stays: before %+v, after %+v", before, after)
+	}
+}

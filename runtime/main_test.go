@@ -1,0 +1,41 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/sandbox/wasm"
+)
+
+// The engine is shared by the tests of this package: making one takes longer
+// than most of them.
+var sharedPython = sync.OnceValues(func() (*wasm.Engine, error) {
+	return openPython(context.Background())
+})
+
+func openPython(ctx context.Context) (*wasm.Engine, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	return runtime.OpenSandbox(ctx, runtime.SandboxConfig{
+		Guest: "python", CacheDir: filepath.Join(dir, "mayfly"),
+		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
+	})
+}
+
+// python gives the shared engine. A missing guest fails the test: without it
+// nothing here would be tested.
+func python(t testing.TB) *wasm.Engine {
+	t.Helper()
+	e, err := sharedPython()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
