@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+// commandLine is all that can be said to mayfly; each verb has a file.
+type commandLine struct {
+	Exec    execCommand    `cmd:"" help:"Run Python code in a fresh interpreter."`
+	Guests  guestsCommand  `cmd:"" help:"Show the interpreters in this program."`
+	Version versionCommand `cmd:"" help:"Show the version."`
+}
+
+const description = "Mayfly runs model-written code, each call in an interpreter of its own that is gone afterwards."
+
+// run does what args say and gives the exit code.
+func run(args []string, p *process) int {
+	parser, err := kong.New(&commandLine{},
+		kong.Name("mayfly"),
+		kong.Description(description),
+		kong.Writers(p.stdout, p.stderr),
+		kong.Exit(os.Exit),
+		kong.Bind(p),
+		kong.WithHyphenPrefixedParameters(true),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+	)
+	if err != nil {
+		return p.fail(fmt.Errorf("BUG(mayfly): the command line: %w", err))
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		verb := ""
+		if pe, ok := errors.AsType[*kong.ParseError](err); ok && pe.Context != nil && pe.Context.Selected() != nil {
+			verb = pe.Context.Selected().Name + " "
+		}
+		return p.fail(usagef("%w; see mayfly %s--help", err, verb))
+	}
+	return p.fail(command.Run())
+}

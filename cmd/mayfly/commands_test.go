@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// commands are what the scripts use beside the built-in ones.
+var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"exitcode": exitCodeIs,
+	"bytes":    hasBytes,
+	"signal":   signalWhen,
+	"edit":     edit,
+	"fill":     fill,
+	"mkfifo":   makePipe,
+	"flip":     flip,
+	"makerows": makeRows,
+}
+
+// exitCodeIs runs a program and checks its exit code:
+//
+//	exitcode 3 mayfly exec …
+func exitCodeIs(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exitcode N program [args]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		e, ok := err.(interface{ ExitCode() int })
+		if !ok {
+			ts.Fatalf("run: %v", err)
+		}
+		got = e.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d; stderr:\n%s", got, want, ts.ReadFile("stderr"))
+	}
+}
+
+// hasBytes checks that a file, or stdout or stderr, holds a Go string literal's
+// bytes, which need not be text:
+//
+//	bytes stdout '"\x1b[2J"'
+func hasBytes(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: bytes file literal")
+	}
+	want, err := strconv.Unquote(args[1])
+	ts.Check(err)
+	if got := ts.ReadFile(args[0]); strings.Contains(got, want) == neg {
+		ts.Fatalf("%s is %q; has %q: %v", args[0], got, want, neg)
+	}
+}
+
+// signalWhen sends a signal to the background program of that name as soon as a
+// file exists:
+//
+//	signal INT ready
+func signalWhen(ts *testscript.TestScript, neg bool, args []string) {
+	signals := map[string]os.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}
+	if neg || len(args) != 2 || signals[args[0]] == nil {
+		ts.Fatalf("usage: signal INT|TERM pipe")
+	}
+	// Opening a named pipe waits for the writer, which is the program.
+	pipe, err := os.Open(ts.MkAbs(args[1]))
+	ts.Check(err)
+	pid := new(bytes.Buffer)
+	_, err = pid.ReadFrom(pipe)
+	ts.Check(err)
+	ts.Check(pipe.Close())
+	n, err := strconv.Atoi(strings.TrimSpace(pid.String()))
+	ts.Check(err)
+	p, err := os.FindProcess(n)
+	ts.Check(err)
+	ts.Check(p.Signal(signals[args[0]]))
+}
+
+// edit writes a file whose content is a Go string literal:
+//
+//	edit in.csv '"a\r\n"'
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: edit file literal")
+	}
+	text, err := strconv.Unquote(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// fill writes a file of so many letters:
+//
+//	fill large.py 1048577
+func fill(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: fill file bytes")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.Repeat([]byte("x"), n), 0o600))
+}
+
+// makePipe makes a named pipe.
+func makePipe(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: mkfifo name")
+	}
+	ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600))
+}
+
+// flip changes one byte in the middle of the file that a pattern finds:
+//
+//	flip cache/*/image
+func flip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: flip pattern")
+	}
+	found, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(found) != 1 {
+		ts.Fatalf("%s finds %d files", args[0], len(found))
+	}
+	data, err := os.ReadFile(found[0])
+	ts.Check(err)
+	data[len(data)/2] ^= 1
+	ts.Check(os.WriteFile(found[0], data, 0o600))
+}
+
+// makeRows writes a CSV file of six columns:
+//
+//	makerows large.csv 100000
+func makeRows(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: makerows file rows")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	sections := []string{"admin", "libs", "python", "utils", "web"}
+	var b bytes.Buffer
+	b.WriteString("id,name,section,size,score,ok\n")
+	for i := range n {
+		fmt.Fprintf(&b, "%d,package-%d,%s,%d,%d.%02d,%t\n", i, i, sections[i%5], i, i%100, i%97, i%2 == 0)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
+}

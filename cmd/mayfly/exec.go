@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/mayfly-run/mayfly/sandbox"
+	"github.com/mayfly-run/mayfly/sandbox/rows"
+)
+
+// execCommand runs one piece of code.
+type execCommand struct {
+	Script string  `arg:"" optional:"" help:"File with the code; - for standard input."`
+	Code   *string `short:"c" placeholder:"CODE" help:"The code itself, instead of SCRIPT."`
+
+	Rows        string      `placeholder:"FILE" help:"Bind the rows of a JSON, JSON Lines, CSV or TSV file to the variable rows; - for standard input."`
+	RowsFormat  rows.Format `placeholder:"FORMAT" help:"Format of the rows: json, jsonl, csv or tsv. Default: by the file's ending, else by its text."`
+	RowsStrings bool        `help:"Leave every CSV and TSV cell a string."`
+	Arg         []string    `sep:"none" placeholder:"NAME=JSON" help:"Bind a JSON value to a variable. Repeatable."`
+	ArgFile     []string    `sep:"none" placeholder:"NAME=FILE" help:"Bind the JSON value in a file to a variable; - for standard input. Repeatable."`
+
+	Timeout        timeoutFlag `placeholder:"DURATION" help:"Wall time of the whole call, 1ms to 24h. Default 5s."`
+	MemoryMB       memoryFlag  `name:"memory-mb" placeholder:"N" help:"Memory beyond the interpreter's own, 2 to 3072. Default 64."`
+	MaxOutputBytes outputFlag  `placeholder:"N" help:"How much of standard output and error together is kept, 1 to 67108864. Default 100000."`
+	MaxFuel        fuelFlag    `placeholder:"N" help:"Deterministic measure of work, 1 to 4611686018427387903. Default: none, the timeout holds."`
+
+	Seed  *seedFlag  `placeholder:"N" help:"With --clock: run deterministically, with randomness from this seed (0 to 18446744073709551615)."`
+	Clock *clockFlag `placeholder:"RFC3339" help:"With --seed: run deterministically, with clocks that start at this time (years 1970 to 2261)."`
+
+	JSON bool `name:"json" help:"Print one JSON object with the value or error, what was written, and what the call cost."`
+
+	cacheFlag
+}
+
+func (execCommand) Help() string {
+	return `The value of the code is the value of its last statement if that is an expression. It is printed as JSON after what the code wrote; null is not printed. With --seed and --clock a replay record is printed too.
+
+Examples:
+
+  mayfly exec -c '2**100'
+
+  mayfly exec report.py --rows sales.csv --arg 'region="north"'
+
+  curl -s https://example.org/rows.json | mayfly exec --rows - -c 'len(rows)' --json
+
+Exit codes: 0 the call was fine, 1 the code raised, 2 the command or its input is wrong, 3 a limit ended the call, 4 something of Mayfly's own failed. A signal that ends the call gives 128 plus its number.`
+}
+
+// Run is the verb.
+func (c *execCommand) Run(p *process) error {
+	ctx, stop := withSignals(context.Background())
+	defer stop()
+	spec, err := c.specUnlessStopped(ctx, p)
+	if err != nil {
+		return err
+	}
+	result, box, err := c.call(ctx, p, spec)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return err
+	}
+	code := statusExit(result.Status)
+	if s, ok := errors.AsType[signalError](context.Cause(ctx)); ok && result.Status == sandbox.StatusCancelled {
+		code = exitSignal + exitCode(s.signal)
+	}
+	report := report{result: result, limits: spec.Limits.WithDefaults()}
+	if spec.Deterministic != nil {
+		report.replay = newReplay(spec, result, box)
+	}
+	if c.JSON {
+		err = report.json(p)
+	} else {
+		err = report.text(p)
+	}
+	if err != nil && !errors.Is(err, syscall.EPIPE) {
+		return err
+	}
+	return code // whoever reads may have seen enough; the call ended as it did
+}
+
+// specUnlessStopped is spec for as long as nobody interrupts: reading may wait
+// for a terminal or a pipe for ever.
+func (c *execCommand) specUnlessStopped(ctx context.Context, p *process) (sandbox.Spec, error) {
+	type read struct {
+		spec sandbox.Spec
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		spec, err := c.spec(p)
+		done <- read{spec, err}
+	}()
+	select {
+	case r := <-done:
+		return r.spec, r.err
+	case <-ctx.Done():
+		return sandbox.Spec{}, context.Cause(ctx) // the process ends, and the reader with it
+	}
+}
+
+// call opens a sandbox and runs spec in it.
+func (c *execCommand) call(ctx context.Context, p *process, spec sandbox.Spec) (result sandbox.Result, box opened, err error) {
+	progress := newProgress(p.stderr)
+	box, err = p.open(ctx, openConfig{
+		guest:     "python",
+		cacheDir:  c.dir(progress),
+		maxMemory: spec.Limits.WithDefaults().MaxMemory,
+		progress:  progress.say,
+	})
+	progress.end()
+	if err != nil {
+		return result, box, err
+	}
+	defer func() {
+		if closeErr := box.Close(); err == nil && closeErr != nil {
+			err = fmt.Errorf("close sandbox: %w", closeErr)
+		}
+	}()
+	result, err = box.Run(ctx, spec)
+	return result, box, err
+}
+
+// spec reads everything that the call is given.
+func (c *execCommand) spec(p *process) (sandbox.Spec, error) {
+	in := &inputs{stdin: p.stdin}
+	spec := sandbox.Spec{
+		Limits: sandbox.Limits{
+			Timeout:   time.Duration(c.Timeout),
+			MaxMemory: uint64(c.MemoryMB) << 20,
+			MaxOutput: int64(c.MaxOutputBytes),
+			MaxFuel:   int64(c.MaxFuel),
+		},
+	}
+	var err error
+	if spec.Deterministic, err = c.deterministic(); err != nil {
+		return spec, err
+	}
+	if err := c.claimInputs(in); err != nil {
+		return spec, err
+	}
+	if spec.Name, spec.Code, err = c.source(in); err != nil {
+		return spec, err
+	}
+	spec.Globals, err = c.globals(in)
+	return spec, err
+}
+
+// deterministic turns --seed and --clock into what a Spec wants. One without
+// the other is refused: it would fix half of what differs and silently invent
+// the other half.
+func (c *execCommand) deterministic() (*sandbox.Deterministic, error) {
+	switch {
+	case c.Seed == nil && c.Clock == nil:
+		return nil, nil
+	case c.Seed == nil:
+		return nil, usagef("--clock needs --seed: a deterministic call fixes both, for example --seed 0")
+	case c.Clock == nil:
+		return nil, usagef("--seed needs --clock: a deterministic call fixes both, for example --clock 2026-01-01T00:00:00Z")
+	}
+	return &sandbox.Deterministic{Seed: uint64(*c.Seed), Clock: time.Time(*c.Clock)}, nil
+}

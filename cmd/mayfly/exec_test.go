@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+// Waiting for input ends with a signal, though nothing ends the reading.
+func TestStoppedWhileReading(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	result := make(chan error)
+	go func() {
+		c := &execCommand{Script: "-"}
+		_, err := c.specUnlessStopped(ctx, &process{stdin: r})
+		result <- err
+	}()
+	cancel(signalError{syscall.SIGTERM})
+	err = <-result
+	if s, ok := errors.AsType[signalError](err); !ok || s.signal != syscall.SIGTERM {
+		t.Errorf("error %v, want the signal", err)
+	}
+	w.Close() // lets the reader go
+}
+
+func TestStatusExit(t *testing.T) {
+	for status, want := range map[sandbox.Status]exitCode{
+		sandbox.StatusOK:          0,
+		sandbox.StatusError:       1,
+		sandbox.StatusInvalid:     2,
+		sandbox.StatusTimeout:     3,
+		sandbox.StatusMemoryLimit: 3,
+		sandbox.StatusOutputLimit: 3,
+		sandbox.StatusFuelLimit:   3,
+		sandbox.StatusStackLimit:  3,
+		sandbox.StatusCallLimit:   3,
+		sandbox.StatusBusy:        4,
+		sandbox.StatusCrashed:     4,
+		sandbox.StatusCancelled:   4, // by nobody's signal
+		"":                        4,
+	} {
+		if got := statusExit(status); got != want {
+			t.Errorf("statusExit(%q) = %d, want %d", status, got, want)
+		}
+		if status.Limit() != (want == exitLimit) {
+			t.Errorf("%q: Limit() is %v, but the exit code %d", status, status.Limit(), want)
+		}
+	}
+}

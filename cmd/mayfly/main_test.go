@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The scripts run this test binary as mayfly: the real one, and one whose
+// sandbox is a fake that does what its "code" says (see fake_test.go).
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"mayfly":      main,
+		"mayfly-fake": func() { os.Exit(run(os.Args[1:], newProcess(openFake))) },
+	})
+}
+
+// TestFake is the command line against every way a call can end, also those
+// that a real guest is not easily brought to.
+func TestFake(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/fake",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                commands,
+	})
+}
+
+// TestScripts is the real thing: the command, the engine and the guest.
+func TestScripts(t *testing.T) {
+	// One cache for all scripts, kept from run to run: it is checked whenever
+	// it is used, and compiling takes seconds.
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                commands,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("MAYFLY_CACHE_DIR", filepath.Join(cache, "mayfly"))
+			return nil
+		},
+	})
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestVisible(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\ttext\n":    "plain\ttext\n",
+		"ä 😀 \u200d":       "ä 😀 \u200d",
+		"\x1b]0;x\x07":     `\x1b]0;x\x07`,
+		"a\r\nb\x08\x00":   `a\r` + "\n" + `b\x08\x00`,
+		"\x7f\u0085\u009b": `\x7f\u0085\u009b`,
+		"\x9b31m\xff\xc3":  `\x9b31m\xff\xc3`,
+		"\u202eabc\u2069":  `\u202eabc\u2069`,
+		"\u200e\u061c":     `\u200e\u061c`,
+		"\u2028\u2029":     `\u2028\u2029`,
+		"\U000e0041":       `\U000e0041`,
+		"\ufffd":           "\ufffd",
+	} {
+		if got := string(visible([]byte(in))); got != want {
+			t.Errorf("visible(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// FuzzVisible: nothing that drives a terminal is left, text that is harmless
+// stays as it is, and JSON keeps its meaning.
+func FuzzVisible(f *testing.F) {
+	for _, s := range []string{"", "a\r\n", "\x1b[2J", "\xff\u202e", "\"\\u001b\u009b\"", "[1,\r\n\"\u2028\U000e0041\"]"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		before := string(in)
+		out := string(visible(in))
+		if string(in) != before {
+			t.Fatalf("visible changed its argument %q", before)
+		}
+		if !utf8.ValidString(out) || strings.ContainsFunc(out, drives) {
+			t.Errorf("visible(%q) = %q", in, out)
+		}
+		if utf8.ValidString(before) && !strings.ContainsFunc(before, drives) && out != before {
+			t.Errorf("visible(%q) = %q", in, out)
+		}
+		value := jsontext.Value(in)
+		if !value.IsValid() {
+			return
+		}
+		shown := jsontext.Value(visibleJSON([]byte(before)))
+		if strings.ContainsFunc(string(shown), drives) {
+			t.Errorf("visibleJSON(%q) = %q", in, shown)
+		}
+		want, got := value.Clone(), shown.Clone()
+		if err := want.Canonicalize(); err != nil {
+			t.Skip(err)
+		}
+		if err := got.Canonicalize(); err != nil {
+			t.Fatalf("visibleJSON(%q) = %q: %v", in, shown, err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("visibleJSON(%q) changed the value:\n%s", in, diff)
+		}
+	})
+}
+
+// drives is the part of drivesTerminal that no terminal may see, written in
+// another way.
+func drives(r rune) bool {
+	return r < ' ' && r != '\n' && r != '\t' || 0x7f <= r && r <= 0x9f || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+}
