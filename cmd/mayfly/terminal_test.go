@@ -33,7 +33,7 @@ func TestVisible(t *testing.T) {
 // FuzzVisible: nothing that drives a terminal is left, text that is harmless
 // stays as it is, and JSON keeps its meaning.
 func FuzzVisible(f *testing.F) {
-	for _, s := range []string{"", "a\r\n", "\x1b[2J", "\xff\u202e", "\"\\u001b\u009b\"", "[1,\r\n\"\u2028\U000e0041\"]"} {
+	for _, s := range []string{"", "a\r\n", "\U000e0001", "\x1b[2J", "\xff\u202e", "\"\\u001b\u009b\"", "[1,\r\n\"\u2028\U000e0041\"]"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -69,8 +69,9 @@ func FuzzVisible(f *testing.F) {
 	})
 }
 
-// drives is the part of drivesTerminal that no terminal may see, written in
-// another way.
+// drives is drivesTerminal, written in another way.
 func drives(r rune) bool {
-	return r < ' ' && r != '\n' && r != '\t' || 0x7f <= r && r <= 0x9f || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	return r < ' ' && r != '\n' && r != '\t' || 0x7f <= r && r <= 0x9f ||
+		unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) ||
+		0xfff9 <= r && r <= 0xfffb || r>>7 == 0xe0000>>7
 }
