@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -178,4 +179,27 @@ func TestClosed(t *testing.T) {
 	if _, err := box.Run(t.Context(), sandbox.Spec{Code: "1"}); !errors.Is(err, sandbox.ErrClosed) {
 		t.Errorf("Run after Close: %v", err)
 	}
+}
+
+// TestParallel: calls at the same time do not see each other.
+func TestParallel(t *testing.T) {
+	box := python(t)
+	var wg sync.WaitGroup
+	for caller := range 8 {
+		wg.Go(func() {
+			for i := range 50 {
+				want := caller*1000 + i
+				r, err := box.Run(t.Context(), sandbox.Spec{
+					Code:    "import builtins, os\nseen = getattr(builtins, 'mark', None), os.listdir('/tmp')\nbuiltins.mark = n\nopen(f'/tmp/{n}', 'w').close()\nprint(n)\n[n, seen]",
+					Globals: map[string]any{"n": want},
+				})
+				wantValue := fmt.Sprintf("[%d,[null,[]]]", want)
+				if err != nil || string(r.Value) != wantValue || string(r.Stdout) != fmt.Sprintln(want) {
+					t.Errorf("value %s, stdout %q, want %s; status %q, %v", r.Value, r.Stdout, wantValue, r.Status, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -34,7 +34,7 @@ var memoryCases = []Case{
 	{
 		Name:   "recursion without a limit",
 		Code:   py("import sys", "sys.setrecursionlimit(10**9)", "def f(): return f()", "f()"),
-		Status: []sandbox.Status{sandbox.StatusError, sandbox.StatusMemoryLimit, sandbox.StatusStackLimit},
+		Status: []sandbox.Status{sandbox.StatusError, sandbox.StatusMemoryLimit, sandbox.StatusStackLimit, sandbox.StatusTimeout},
 	},
 	{
 		Name:   "recursion in C",

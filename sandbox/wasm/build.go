@@ -40,7 +40,7 @@ func (e *Engine) prepare(ctx context.Context) error {
 		}
 		img.close()
 	}
-	if !errors.Is(err, os.ErrNotExist) {
+	if _, missing := os.Lstat(final.dir); missing == nil {
 		e.config.Progress("building the cache again: " + err.Error())
 		_ = os.RemoveAll(final.dir)
 	}
