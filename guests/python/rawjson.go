@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -47,13 +48,13 @@ func describeJSON(d *jsontext.Decoder, err error) error {
 	default:
 		reason = err
 	}
-	place := error(&placed{reason: reason})
-	tokens := []string{}
-	for token := range d.StackPointer().Tokens() {
-		tokens = append(tokens, token)
+	where := d.StackPointer()
+	if isSyntax && syntax.JSONPointer != "" {
+		where = syntax.JSONPointer
 	}
-	for i := len(tokens) - 1; i >= 0; i-- {
-		place = at(tokens[i], place)
+	place := error(&placed{reason: reason})
+	for _, token := range slices.Backward(slices.Collect(where.Tokens())) {
+		place = at(token, place)
 	}
 	return place
 }
