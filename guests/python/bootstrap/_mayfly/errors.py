@@ -9,7 +9,8 @@ from linecache import getline
 
 import _mayfly_shim as shim
 
-MAX_MESSAGE = 16 * 1024  # characters; the host cuts by bytes once more
+# In bytes of UTF-8. The host cuts there too, but cannot say so.
+MAX_MESSAGE = 16 * 1024
 MAX_TRACEBACK = 64 * 1024
 MAX_FRAMES = 200  # of one exception, after repeated ones are folded
 MAX_CHAIN = 16
@@ -81,10 +82,12 @@ def type_name(kind):
 
 
 def clean(text, limit):
-    """A str that any encoding takes, of a bounded length."""
-    if len(text) > limit:
-        text = f"{text[:limit]}… [cut: {len(text)} characters in all]"
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+    """Valid text of at most limit bytes as UTF-8, and marked where it was longer."""
+    data = text[:limit].encode("utf-8", "backslashreplace")
+    if len(text) <= limit and len(data) <= limit:
+        return data.decode()
+    mark = f"… [cut: {len(text)} characters in all]"
+    return data[:limit - len(mark.encode())].decode("utf-8", "ignore") + mark
 
 
 def text_of(value, what, func=str):
@@ -198,11 +201,15 @@ def format_simply(exception):
 
 
 def bound(text):
-    text = clean(text, 16 * MAX_TRACEBACK)
+    """The beginning and the end of a long traceback, the end being what matters."""
     if len(text) <= MAX_TRACEBACK:
-        return text
-    head, tail = text[:MAX_TRACEBACK // 4], text[-(MAX_TRACEBACK // 4 * 3):]
-    return f"{head}\n[{len(text) - len(head) - len(tail)} characters left out]\n{tail}"
+        data = text.encode("utf-8", "backslashreplace")
+        if len(data) <= MAX_TRACEBACK:
+            return data.decode()
+    quarter = MAX_TRACEBACK // 4
+    head = text[:quarter].encode("utf-8", "backslashreplace")[:quarter].decode("utf-8", "ignore")
+    rest = text[-3 * quarter:].encode("utf-8", "backslashreplace")[-3 * quarter + 100:].decode("utf-8", "ignore")
+    return f"{head}\n[the middle of {len(text)} characters is left out]\n{rest}"
 
 
 def place_of(exception):
