@@ -12,7 +12,7 @@ import _mayfly_shim as shim
 # In bytes of UTF-8. The host cuts there too, but cannot say so.
 MAX_MESSAGE = 16 * 1024
 MAX_TRACEBACK = 64 * 1024
-MAX_FRAMES = 200  # of one exception, after repeated ones are folded
+MAX_FRAMES = 50  # of one exception, after repeated ones are folded
 MAX_CHAIN = 16
 MAX_LINE = 2000
 MAX_SOURCE = 400
