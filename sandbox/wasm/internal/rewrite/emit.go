@@ -9,6 +9,8 @@ type emitter struct {
 	// cut says which calls are metered, flow which of them are in a loop.
 	cut  *cut
 	flow unmeteredFlow
+	// labels are the open blocks.
+	labels []label
 	// refuel is the function index of the added import, fuel the index of the
 	// added global, noResult the type index of () → ().
 	refuel, fuel, noResult uint32
@@ -251,6 +253,9 @@ func (e *emitter) body(out []byte, f int, instrs []instr) []byte {
 			e.stats.FunctionsMetered++
 		}
 	}
+	if e.opt.Branches {
+		e.enterLabels(f)
+	}
 	from := instrs[0].start
 	flush := func(to uint32) {
 		out = append(out, wasm[from:to]...)
@@ -263,7 +268,22 @@ func (e *emitter) body(out []byte, f int, instrs []instr) []byte {
 			out = append(out, e.check...)
 			e.stats.CallsMetered++
 		}
+		if e.opt.Branches {
+			if in.op == opEnd && e.labels[len(e.labels)-1].bareIf {
+				// At an else the engine notes what it knows of addresses on both
+				// ways; without one it forgets all it knew before the if.
+				flush(in.start)
+				out = append(out, byte(opElse))
+			}
+			e.trackLabels(in)
+		}
 		switch in.op {
+		case opBrIf:
+			if e.opt.Branches {
+				if to := e.labels[len(e.labels)-1-int(in.a)]; !to.carries {
+					out, from = e.branch(out, instrs, i, from, to.loop)
+				}
+			}
 		case opLoop:
 			if e.opt.Meter {
 				flush(in.end)

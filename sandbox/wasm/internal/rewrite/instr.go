@@ -6,7 +6,8 @@ type instr struct {
 	// start and end are where its bytes stand in the module.
 	start, end uint32
 	// a is the first immediate: an index, a label, a constant's bits, a
-	// memarg's alignment or, for a block type, the type index or ^0.
+	// memarg's alignment or, for a block type, the type index, noType or
+	// oneResult.
 	a uint32
 	// b is the second one: a table index or a memarg's offset.
 	b uint32
@@ -114,7 +115,12 @@ func zeroIndex(r *reader) {
 	}
 }
 
-const noType = ^uint32(0)
+// What instr.a holds for a block without a type index: no parameters, and no
+// result or one.
+const (
+	noType    = ^uint32(0)
+	oneResult = ^uint32(0) - 1
+)
 
 func decodeBlockType(r *reader) uint32 {
 	at := r.pos
@@ -122,8 +128,12 @@ func decodeBlockType(r *reader) uint32 {
 	if v >= 0 {
 		return uint32(v)
 	}
-	if b := byte(v & 0x7f); v < -64 || (b != 0x40 && !isValueType(ValueType(b))) {
+	b := byte(v & 0x7f)
+	if v >= -64 && b == 0x40 {
+		return noType
+	}
+	if v < -64 || !isValueType(ValueType(b)) {
 		r.failAt(at, "unknown block type")
 	}
-	return noType
+	return oneResult
 }

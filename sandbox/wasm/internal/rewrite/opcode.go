@@ -37,6 +37,8 @@ const (
 	opI32GtU             opcode = 0x4b
 	opI64LtS             opcode = 0x53
 	opI64GeS             opcode = 0x59
+	opF32Eq              opcode = 0x5b
+	opF64Ge              opcode = 0x66
 	opI32Add             opcode = 0x6a
 	opI32Sub             opcode = 0x6b
 	opI32And             opcode = 0x71

@@ -19,6 +19,9 @@ type Options struct {
 	// each circle of calls is enough), and one for every 32 bytes that memory.copy and memory.fill
 	// move. When refuel returns, the code goes on.
 	Meter bool
+	// Branches writes conditional branches in the form that the engine compiles
+	// best: br_if as an if with a br inside, and every if with an else.
+	Branches bool
 }
 
 // Segment is what one active data segment put into memory.

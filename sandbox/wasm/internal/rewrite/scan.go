@@ -127,7 +127,7 @@ func (p *parsed) checkInstr(r *reader, in *instr, locals uint64) {
 	}
 	switch in.op {
 	case opBlock, opLoop, opIf:
-		if in.a != noType {
+		if in.a < oneResult {
 			within("type", uint64(len(p.types)))
 		}
 	case opCall, opReturnCall, opRefFunc:
