@@ -31,6 +31,11 @@ func (e *Engine) prepare(ctx context.Context) error {
 		return e.build(ctx, "")
 	}
 	root := filepath.Join(e.config.CacheDir, "engine")
+	// Who can write to a directory above an entry can put another in its place.
+	if err := checkDirs(e.config.CacheDir, root); err != nil && !errors.Is(err, os.ErrNotExist) {
+		e.config.Progress("nothing will be cached: " + err.Error())
+		return e.build(ctx, "")
+	}
 	final := entry{filepath.Join(root, key)}
 	module, img, err := final.read()
 	if err == nil {
@@ -69,10 +74,8 @@ func newEntryDir(root string) (string, error) {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return "", err
 	}
-	for _, dir := range []string{filepath.Dir(root), root} {
-		if err := checkOwned(dir, true); err != nil {
-			return "", err
-		}
+	if err := checkDirs(filepath.Dir(root), root); err != nil {
+		return "", err
 	}
 	return os.MkdirTemp(root, "new-")
 }

@@ -87,6 +87,7 @@ func TestCacheCannotBeUsed(t *testing.T) {
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
+			open(t, dir) // what is in there is good, and still not to be trusted
 			if err := os.Chmod(dir, 0o777); err != nil {
 				t.Fatal(err)
 			}

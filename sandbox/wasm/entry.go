@@ -80,7 +80,7 @@ func cpuFeatures() string {
 
 // read gives a whole and trusted entry's module and image.
 func (e entry) read() (module []byte, img *image, err error) {
-	if err := checkOwned(e.dir, true); err != nil {
+	if err := checkDirs(e.dir); err != nil {
 		return nil, nil, err
 	}
 	seal, err := readOwned(filepath.Join(e.dir, entrySeal))
@@ -213,14 +213,19 @@ func readOwned(path string) ([]byte, error) {
 	return content, nil
 }
 
-// checkOwned does the same for a directory that is not opened.
-func checkOwned(path string, dir bool) error {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return err
+// checkDirs refuses directories that somebody else can write to.
+func checkDirs(paths ...string) error {
+	for _, path := range paths {
+		info, err := os.Lstat(path)
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() {
+			return fmt.Errorf("%s: not a directory", path)
+		}
+		if err := ownedOnly(path, info); err != nil {
+			return err
+		}
 	}
-	if info.IsDir() != dir {
-		return fmt.Errorf("%s: not a directory", path)
-	}
-	return ownedOnly(path, info)
+	return nil
 }
