@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -54,5 +56,25 @@ func TestStatusExit(t *testing.T) {
 		if status.Limit() != (want == exitLimit) {
 			t.Errorf("%q: Limit() is %v, but the exit code %d", status, status.Limit(), want)
 		}
+	}
+}
+
+func TestCacheDir(t *testing.T) {
+	said := &progress{}
+	t.Setenv("XDG_CACHE_HOME", "/c")
+	if got := (cacheFlag{}).dir(said); got != filepath.FromSlash("/c/mayfly") {
+		t.Errorf("default %q", got)
+	}
+	if got := (cacheFlag{CacheDir: "d"}).dir(said); got != "d" {
+		t.Errorf("flag: %q", got)
+	}
+	if len(said.waiting) != 0 {
+		t.Errorf("said %q", said.waiting)
+	}
+	// No place for a cache at all, as in a bare container.
+	t.Setenv("XDG_CACHE_HOME", "")
+	t.Setenv("HOME", "")
+	if got := (cacheFlag{}).dir(said); got != "" || len(said.waiting) != 1 || !strings.Contains(said.waiting[0], "--cache-dir names a place") {
+		t.Errorf("no home: %q, said %q", got, said.waiting)
 	}
 }
