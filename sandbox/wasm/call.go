@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/mayfly-run/mayfly/sandbox"
@@ -150,8 +149,8 @@ func (c *call) stackGone(err error) bool {
 		return true
 	}
 	const near = 64 << 10
-	sp, ok := c.inst.mod.ExportedGlobal("__stack_pointer").(api.Global)
-	return ok && int32(sp.Get()) < near
+	sp := c.inst.mod.ExportedGlobal("__stack_pointer")
+	return sp != nil && int32(sp.Get()) < near
 }
 
 // stopped is the result of a call that the host ended.

@@ -58,7 +58,7 @@ type scanArg struct {
 	categoryInverted, categoryMask, categoryAnyOf, returnMask uint64
 }
 
-type scanRegion struct{ start, end, categories uint64 }
+type scanRegion struct{ start, end, _ uint64 } // the last is the categories
 
 const (
 	pagemapScan = 0xc0606610 // _IOWR('f', 16, struct pm_scan_arg)

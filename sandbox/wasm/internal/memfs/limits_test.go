@@ -154,26 +154,27 @@ func TestOpenLimits(t *testing.T) {
 
 func TestDepth(t *testing.T) {
 	f := testFS()
-	path := "tmp"
+	var path strings.Builder
+	path.WriteString("tmp")
 	for range MaxDepth - 1 {
-		path += "/d"
-		succeed(t, "Mkdir", f.Mkdir(path, 0))
+		path.WriteString("/d")
+		succeed(t, "Mkdir", f.Mkdir(path.String(), 0))
 	}
-	if errno := f.Mkdir(path+"/d", 0); errno != experimental.ENAMETOOLONG {
+	if errno := f.Mkdir(path.String()+"/d", 0); errno != experimental.ENAMETOOLONG {
 		t.Errorf("one directory too deep: %v", errno)
 	}
-	write(t, f, path+"/file", "")
+	write(t, f, path.String()+"/file", "")
 	succeed(t, "Mkdir", f.Mkdir("tmp/a", 0))
 	succeed(t, "Mkdir", f.Mkdir("tmp/a/b", 0))
-	parent := strings.TrimSuffix(path, "/d/d")
+	parent := strings.TrimSuffix(path.String(), "/d/d")
 	if errno := f.Rename("tmp/a", parent+"/d/d/a"); errno != experimental.ENAMETOOLONG {
 		t.Errorf("moving a directory too deep: %v", errno)
 	}
 	succeed(t, "Rmdir", f.Rmdir("tmp/a/b"))
 	write(t, f, "tmp/f", "")
-	succeed(t, "Unlink", f.Unlink(path+"/file"))
-	succeed(t, "Rmdir", f.Rmdir(path))
-	succeed(t, "Rename", f.Rename("tmp/a", path))
+	succeed(t, "Unlink", f.Unlink(path.String()+"/file"))
+	succeed(t, "Rmdir", f.Rmdir(path.String()))
+	succeed(t, "Rename", f.Rename("tmp/a", path.String()))
 	checkAccounts(t, f)
 }
 

@@ -275,7 +275,8 @@ func (m *model) useHandle(op int, d *decoder) {
 		m.count(n, errno, k, noEOF(err))
 		m.sameBytes(got, want)
 	case 6:
-		off, whence := int64(d.size()-d.size()), d.byte()%3
+		forward, back := d.size(), d.size()
+		off, whence := int64(forward-back), d.byte()%3
 		m.doing("seek %d from %d in %d", off, whence, i)
 		got, errno := p.ours.Seek(off, whence)
 		want, err := p.host.Seek(off, whence)
