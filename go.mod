@@ -4,14 +4,17 @@ go 1.26.0
 
 require (
 	github.com/alecthomas/kong v1.17.0 // cmd/mayfly: flags
+	github.com/bmatcuk/doublestar/v4 v4.10.4 // manifests: patterns for files
 	github.com/go-json-experiment/json v1.27.2 // sandbox/rows, internal/canonjson: strict JSON
 	github.com/google/go-cmp v0.7.0 // tests
 	github.com/klauspost/compress v1.20.4 // guests: zstd
-	github.com/rogpeppe/go-internal v1.16.0 // tests: testscript
+	github.com/rogpeppe/go-internal v1.16.0 // tests: testscript, txtar
+	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // manifests: argument schemas
 	github.com/tetratelabs/wazero v1.12.0 // sandbox/wasm
 	golang.org/x/sync v0.25.0 // sandbox/wasm: errgroup
 	golang.org/x/sys v0.50.0 // sandbox/wasm: mmap, memfd, thread clocks
 	golang.org/x/term v0.48.0 // cmd/mayfly: is this a terminal?
+	gopkg.in/yaml.v3 v3.0.1 // manifests: YAML
 )
 
 require golang.org/x/tools v0.26.0 // indirect

@@ -45,6 +45,7 @@ var fences = map[string]struct {
 	"github.com/google/cel-go":                 {in: []string{"governor"}},
 	"gopkg.in/yaml.v3":                         {in: []string{"manifests"}},
 	"github.com/santhosh-tekuri/jsonschema/v5": {in: []string{"manifests"}},
+	"github.com/bmatcuk/doublestar/v4":         {in: []string{"manifests"}},
 	"github.com/modelcontextprotocol/go-sdk":   {in: []string{"runtime/mcp"}},
 	"github.com/alecthomas/kong":               {in: []string{"cmd"}},
 	"golang.org/x/term":                        {in: []string{"cmd"}},

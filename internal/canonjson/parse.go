@@ -167,7 +167,7 @@ func (p *parser) refuse(err error) *Error {
 	case p.dec.StackDepth() >= p.maxDepth && strings.ContainsRune("[{", r):
 		e.Code, e.Reason = TooDeep, fmt.Sprintf("nested more than %d deep", p.maxDepth)
 	default:
-		e.Reason = "not JSON"
+		e.Reason = "unexpected character"
 	}
 	return e
 }
