@@ -18,6 +18,7 @@ make_base() {
 
 unpack_base() {
 	local package
+	xz -d -c "$here/profile/python.profdata.xz" >"$work/python.profdata"
 	mkdir -p native sysroot lib include "$src" "$work/tz"
 	for package in python3.13-minimal libpython3.13-minimal libpython3.13-stdlib libc6 zlib1g libexpat1 \
 		binaryen libstdc++6 libgcc-s1; do
@@ -64,6 +65,11 @@ prepare_base() {
 	wait "$configure" || status=$?
 	cat "$work/log/configure"
 	return "$status"
+}
+
+# with_profile prints flags for what is compiled by the recorded profile.
+with_profile() {
+	echo "$* $CFLAGS_PROFILE -fprofile-use=$work/python.profdata -ffile-prefix-map=$work=."
 }
 
 guest_cc() {
@@ -132,7 +138,7 @@ compile_sqlite() {
 		make sqlite3.c
 	)
 	cp "$src/sqlite/sqlite3.h" "$src/sqlite/sqlite3ext.h" include/
-	guest_cc $CFLAGS_SQLITE $emulation \
+	guest_cc $(with_profile $CFLAGS_SQLITE) $emulation \
 		-DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_OMIT_WAL -DSQLITE_OMIT_SHARED_CACHE \
 		-DSQLITE_TEMP_STORE=3 -DSQLITE_MAX_MMAP_SIZE=0 -DSQLITE_DEFAULT_UNIX_VFS='"unix-none"' \
 		-DSQLITE_DEFAULT_MEMSTATUS=0 -DSQLITE_DQS=0 -DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_MATH_FUNCTIONS \
@@ -151,7 +157,7 @@ cpython_archives=(
 
 cpython_make() {
 	make -C "$src/build" -f Makefile -f "$here/cross/eval.mk" \
-		EVAL_OPT="$CFLAGS_EVAL -ffile-prefix-map=$work=." ARFLAGS=rcsD "$@" "${cpython_archives[@]}"
+		OPT="$(with_profile $CFLAGS_CPYTHON)" EVAL_OPT="$(with_profile $CFLAGS_EVAL)" ARFLAGS=rcsD "$@" "${cpython_archives[@]}"
 }
 
 compile_cpython() {

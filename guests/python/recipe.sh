@@ -27,8 +27,9 @@ build_guest() {
 base_key() {
 	{
 		toolchain_id
-		printf '%s\n' "$CFLAGS_EVAL" "$CFLAGS_CPYTHON" "$CFLAGS_SQLITE" "$CFLAGS_LIBS"
-	} | hash_of "$here/tools.sh" "$here/base.sh" "$here/versions.env" "$here/SHA256SUMS" "$here/cross" "$here/patches"
+		printf '%s\n' "$CFLAGS_EVAL" "$CFLAGS_CPYTHON" "$CFLAGS_SQLITE" "$CFLAGS_LIBS" "$CFLAGS_PROFILE"
+	} | hash_of "$here/tools.sh" "$here/base.sh" "$here/versions.env" "$here/SHA256SUMS" "$here/cross" "$here/patches" \
+		"$here/profile/python.profdata.xz"
 }
 
 stdlib_key() {

@@ -1,2 +1,2 @@
 # Read after CPython's Makefile: the bytecode loop has flags of its own.
-Python/ceval.o: OPT = $(EVAL_OPT)
+Python/ceval.o: override OPT = $(EVAL_OPT)
