@@ -11,9 +11,14 @@ type emitter struct {
 	flow unmeteredFlow
 	// labels are the open blocks.
 	labels []label
-	// refuel is the function index of the added import, fuel the index of the
-	// added global, noResult the type index of () → ().
-	refuel, fuel, noResult uint32
+	// bounds plans the accesses to memory; checks are the instructions of the
+	// current function that a metering sequence stands in front of.
+	bounds *bounds
+	checks []int32
+	// refuel is the function index of the added import, refill that of a helper
+	// that calls it; fuel is the index of the added global, noResult the type
+	// index of () → ().
+	refuel, refill, fuel, noResult uint32
 	// shift is how many functions are imported more than before.
 	shift uint32
 	// addedTypes go behind the module's own.
@@ -27,6 +32,8 @@ type emitter struct {
 	// check is the metering sequence.
 	check []byte
 	stats Stats
+
+	editedCode []byte
 }
 
 // helper is a function that the rewriter adds behind the module's own.
@@ -39,6 +46,9 @@ func newEmitter(p *parsed, s *scanned, opt Options) *emitter {
 	e := &emitter{p: p, s: s, opt: opt}
 	if opt.Meter {
 		e.prepareMeter()
+	}
+	if opt.Bounds {
+		e.bounds = newBounds(p, opt)
 	}
 	return e
 }
@@ -208,8 +218,12 @@ func (e *emitter) code() []byte {
 		b := &p.bodies[i]
 		r := &reader{buf: p.wasm, pos: b.start, end: b.end}
 		instrs = decodeExpr(r, instrs[:0])
-		scratch = append(scratch[:0], b.locals...)
-		scratch = e.body(scratch, i, instrs)
+		e.findChecks(i, instrs)
+		if e.bounds != nil && e.bounds.plan(i, instrs, e.checks, e.opt.Meter && e.cut.entry[i]) {
+			scratch = e.edited(scratch[:0], i, instrs)
+		} else {
+			scratch = e.body(append(scratch[:0], b.locals...), i, instrs, nil, nil)
+		}
 		bodies = appendU32(bodies, uint32(len(scratch)))
 		bodies = append(bodies, scratch...)
 	}
@@ -240,19 +254,47 @@ func (e *emitter) onOwnCycle(f int, in *instr) bool {
 	return e.cut.component[to] == e.cut.component[f]
 }
 
-// body appends the instructions of function f, rewritten. What stays is
-// copied in runs.
-func (e *emitter) body(out []byte, f int, instrs []instr) []byte {
-	wasm := e.p.wasm
-	sites := false
-	if e.opt.Meter {
-		sites = e.cut.sites[f]
-		e.flow.enter()
-		if e.cut.entry[f] {
-			out = append(out, e.check...)
-			e.stats.FunctionsMetered++
+// findChecks sets e.checks to the calls of function f that are metered.
+func (e *emitter) findChecks(f int, instrs []instr) {
+	e.checks = e.checks[:0]
+	if !e.opt.Meter || !e.cut.sites[f] {
+		return
+	}
+	e.flow.enter()
+	for i := range instrs {
+		if e.flow.step(&reader{buf: e.p.wasm}, &instrs[i]) && e.onOwnCycle(f, &instrs[i]) {
+			e.checks = append(e.checks, int32(i))
 		}
 	}
+}
+
+// edited appends function f with the edits that e.bounds has planned. The
+// declarations come last, because edits need locals.
+func (e *emitter) edited(out []byte, f int, instrs []instr) []byte {
+	b := e.bounds
+	e.editedCode = e.body(e.editedCode[:0], f, instrs, b.edits, b.refreshes)
+	e.stats.Accesses += len(b.accesses)
+	e.stats.AccessesRewritten += len(b.edits)
+	out = b.declare(out, e.p.bodies[f].locals)
+	return append(out, e.editedCode...)
+}
+
+// body appends the instructions of function f, rewritten. What stays is
+// copied in runs.
+func (e *emitter) body(out []byte, f int, instrs []instr, edits []edit, refreshes []refresh) []byte {
+	wasm, checks := e.p.wasm, e.checks
+	refreshAt := func(at int, before bool) {
+		for len(refreshes) > 0 && int(refreshes[0].at) == at && refreshes[0].before == before {
+			out = appendIndexed(out, opLocalGet, refreshes[0].local)
+			out = appendIndexed(out, opLocalSet, refreshes[0].local)
+			refreshes = refreshes[1:]
+		}
+	}
+	if e.opt.Meter && e.cut.entry[f] {
+		out = append(out, e.check...)
+		e.stats.FunctionsMetered++
+	}
+	refreshAt(-1, false)
 	if e.opt.Branches {
 		e.enterLabels(f)
 	}
@@ -263,10 +305,12 @@ func (e *emitter) body(out []byte, f int, instrs []instr) []byte {
 	}
 	for i := range instrs {
 		in := &instrs[i]
-		if sites && e.flow.step(&reader{buf: wasm}, in) && e.onOwnCycle(f, in) {
+		if len(checks) > 0 && int(checks[0]) == i {
+			checks = checks[1:]
 			flush(in.start)
 			out = append(out, e.check...)
 			e.stats.CallsMetered++
+			refreshAt(i, true)
 		}
 		if e.opt.Branches {
 			if in.op == opEnd && e.labels[len(e.labels)-1].bareIf {
@@ -276,6 +320,13 @@ func (e *emitter) body(out []byte, f int, instrs []instr) []byte {
 				out = append(out, byte(opElse))
 			}
 			e.trackLabels(in)
+		}
+		if len(edits) > 0 && int(edits[0].at) == i {
+			flush(in.start)
+			out = e.bounds.rewrite(out, in, &edits[0])
+			edits = edits[1:]
+			from = in.end
+			continue
 		}
 		switch in.op {
 		case opBrIf:
@@ -304,6 +355,10 @@ func (e *emitter) body(out []byte, f int, instrs []instr) []byte {
 				out = appendU32(out, e.funcIndex(in.a))
 				from = in.end
 			}
+		}
+		if len(refreshes) > 0 && int(refreshes[0].at) == i {
+			flush(in.end)
+			refreshAt(i, false)
 		}
 	}
 	flush(instrs[len(instrs)-1].end)

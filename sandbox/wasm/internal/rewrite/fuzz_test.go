@@ -17,7 +17,7 @@ func FuzzDifferential(f *testing.F) {
 		if len(data) > 1<<12 {
 			t.Skip("enough is enough")
 		}
-		m, calls := generate(t, data)
+		m, calls := generate(data)
 		differential(t, m.assemble(t), calls)
 	})
 }
@@ -63,7 +63,12 @@ func differential(t *testing.T, binary []byte, calls []generatedCall) {
 	for _, opt := range allOptions() {
 		in, m := startRewritten(t, binary, opt, 100)
 		got := outcomes(t, in, calls)
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(), cmp.FilterPath(func(p cmp.Path) bool {
+		if opt.Bounds {
+			// Within a run of accesses an earlier one may trap for a later one, and
+			// then what is between them has not happened.
+			forgetTrapped(want, got)
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(outcome{}), cmp.FilterPath(func(p cmp.Path) bool {
 			return p.Last().String() == ".memory"
 		}, cmp.Ignore())); diff != "" {
 			t.Errorf("with %+v (-original +rewritten):\n%s", opt, diff)
@@ -87,7 +92,7 @@ func FuzzBytes(f *testing.F) {
 	f.Add(bulkModule.assemble(f))
 	f.Add(nop().assemble(f))
 	for i := range 10 {
-		m, _ := generate(f, []byte{byte(i), 1})
+		m, _ := generate([]byte{byte(i), 1})
 		f.Add(m.assemble(f))
 	}
 	f.Fuzz(func(t *testing.T, binary []byte) {
@@ -128,3 +133,17 @@ func acceptance(t *testing.T, binary []byte) {
 		}
 	}
 }
+
+// forgetTrapped makes the last outcomes alike if both trapped, each for a
+// reason that may come from the same run of accesses.
+func forgetTrapped(want, got []outcome) {
+	if len(want) == 0 || len(want) != len(got) {
+		return
+	}
+	w, g := &want[len(want)-1], &got[len(got)-1]
+	if w.Trap != "" && g.Trap == outOfBounds {
+		*g = *w
+	}
+}
+
+const outOfBounds = "wasm error: out of bounds memory access"

@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"strings"
-	"testing"
 )
 
 // generate makes a valid module out of any bytes. Every function and every
@@ -14,7 +13,7 @@ import (
 //
 // NaN bits never reach the outside: the result of an operation that can make a
 // NaN is replaced by one fixed NaN.
-func generate(t testing.TB, data []byte) (asmModule, []generatedCall) {
+func generate(data []byte) (asmModule, []generatedCall) {
 	h := fnv.New64a()
 	h.Write(data)
 	g := &generator{data: data, random: rand.New(rand.NewPCG(h.Sum64(), 1)), nodes: 700}
@@ -390,15 +389,24 @@ func (g *generator) store() {
 // accesses makes a run of loads and stores with one base.
 func (g *generator) accesses() {
 	base := g.local("i32")
-	if g.choose(8) != 0 {
-		g.emit("i32.const %d local.set %d", pick(g, 16, 1024, 65490, 65500, 65520, 131000), base)
+	switch g.choose(8) {
+	case 0:
+	case 1, 2, 3:
+		g.emit("local.get %d i32.const 32760 i32.and local.set %[1]d", base)
+	default:
+		g.emit("i32.const %d local.set %d", pick(g, 16, 4096, 65490, 65500, 65520, 131000), base)
 	}
 	into := g.local("i32")
 	for range 2 + g.choose(5) {
 		off := pick(g, 0, 4, 8, 12, 16, 20, 24, 28, 32, 36)
 		g.emit("local.get %d", base)
-		if g.choose(3) == 0 {
+		switch g.choose(6) {
+		case 0:
 			g.emit("i32.const %d i32.add", pick(g, 4, 8, 16, 32, -4))
+		case 1:
+			g.emit("i32.const %d i32.sub", pick(g, 4, 8, 16))
+		case 2:
+			g.statement() // between the address and its use, and often a branch
 		}
 		switch g.choose(5) {
 		case 0:

@@ -9,6 +9,9 @@ func (e *emitter) prepareMeter() {
 	e.refuel = uint32(len(p.importedFuncs))
 	e.fuel = uint32(len(p.importGlobals) + len(p.globals))
 	e.shift = 1
+	// Calling the import takes more code than calling a function of the module.
+	body := appendIndexed([]byte{0}, opCall, e.refuel)
+	e.refill = e.addHelper(helper{typ: e.noResult, body: append(body, byte(opEnd))})
 	e.check = e.meterSequence()
 	e.bulkType = e.typeOf(string([]byte{byte(I32), byte(I32), byte(I32)}), "")
 }
@@ -27,7 +30,7 @@ func (e *emitter) meterSequence() []byte {
 	b = appendIndexed(b, opGlobalGet, e.fuel)
 	b = append(b, byte(opI64Const), 0, byte(opI64GeS))
 	b = append(b, byte(opIf), 0x40, byte(opElse))
-	b = appendIndexed(b, opCall, e.refuel)
+	b = appendIndexed(b, opCall, e.refill)
 	return append(b, byte(opEnd))
 }
 

@@ -28,6 +28,8 @@ const (
 	opGlobalSet          opcode = 0x24
 	opTableSet           opcode = 0x26
 	opI32Load8U          opcode = 0x2d
+	opMemorySize         opcode = 0x3f
+	opMemoryGrow         opcode = 0x40
 	opI32Const           opcode = 0x41
 	opI64Const           opcode = 0x42
 	opF32Const           opcode = 0x43

@@ -188,5 +188,8 @@ func TestFlipped(t *testing.T) {
 
 // allOptions are the option sets that every oracle runs.
 func allOptions() []Options {
-	return []Options{{}, {Meter: true}, {Branches: true}, {Meter: true, Branches: true}}
+	return []Options{
+		{}, {Meter: true}, {Branches: true}, {Bounds: true},
+		{Meter: true, Bounds: true},
+	}
 }

@@ -22,6 +22,9 @@ type Options struct {
 	// Branches writes conditional branches in the form that the engine compiles
 	// best: br_if as an if with a br inside, and every if with an else.
 	Branches bool
+	// Bounds rewrites accesses to memory so that the engine recognises more of
+	// its own checks as done already. It implies Branches.
+	Bounds bool
 }
 
 // Segment is what one active data segment put into memory.
@@ -48,6 +51,9 @@ type Stats struct {
 	// fuel: loops, entries of functions, and calls where metering the entry of
 	// the caller would cost more.
 	LoopsMetered, FunctionsMetered, CallsMetered int
+	// Accesses counts the loads and stores that Options.Bounds looked at,
+	// AccessesRewritten those that it changed.
+	Accesses, AccessesRewritten int
 	// BulkMetered counts the memory.copy and memory.fill that became calls.
 	BulkMetered int
 	// SegmentsDropped and BytesDropped are the data segments and their content.
@@ -74,6 +80,7 @@ type Module struct {
 // Rewrite makes the run module. Its error is an *[Error] when the module is
 // malformed or asks for something that the package's comment excludes.
 func Rewrite(module []byte, opt Options) (Module, error) {
+	opt.Branches = opt.Branches || opt.Bounds
 	p, err := parse(module)
 	if err != nil {
 		return Module{}, err
