@@ -202,7 +202,7 @@ func asmU32(t testing.TB, s string) uint32 {
 func asmTypes(t testing.TB, s string) string {
 	t.Helper()
 	var b []byte
-	for _, f := range strings.Fields(s) {
+	for f := range strings.FieldsSeq(s) {
 		typ, ok := asmTypeNames[f]
 		if !ok {
 			t.Fatalf("assemble: type %q", f)

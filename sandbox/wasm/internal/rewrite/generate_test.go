@@ -91,11 +91,11 @@ func (g *generator) module() {
 	for range g.choose(3) {
 		n := g.choose(3)
 		types := func(n int) string {
-			var s string
+			var s strings.Builder
 			for range n {
-				s += pick(g, "i32 ", "i64 ", "f64 ", "f32 ")
+				s.WriteString(pick(g, "i32 ", "i64 ", "f64 ", "f32 "))
 			}
-			return s
+			return s.String()
 		}
 		g.m.types = append(g.m.types, types(n)+"-> "+types(g.choose(3)))
 	}
@@ -343,11 +343,11 @@ func (g *generator) branchTable() {
 	}
 	g.value("i32")
 	n := 1 + g.choose(4)
-	s := ""
+	var s strings.Builder
 	for range n + 1 {
-		s += fmt.Sprintf(" %d", pick(g, same...))
+		s.WriteString(fmt.Sprintf(" %d", pick(g, same...)))
 	}
-	g.emit("i32.const 7 i32.and br_table %d%s", n, s)
+	g.emit("i32.const 7 i32.and br_table %d%s", n, s.String())
 }
 
 // address pushes a good address nearly always, often one near the end of a

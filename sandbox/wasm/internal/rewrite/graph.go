@@ -1,5 +1,7 @@
 package rewrite
 
+import "slices"
+
 // graph is a call graph: one node for each function with a body, and behind
 // them one for each signature. A function that calls indirectly points to the
 // signature; a signature points to every function that has it and whose
@@ -167,12 +169,7 @@ func (s *searcher) components(among []uint32, visit func([]uint32)) {
 }
 
 func (s *searcher) selfLoop(n uint32) bool {
-	for _, to := range s.g.out(n) {
-		if to == n {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.g.out(n), n)
 }
 
 // onCycle reports whether n, which may be removed itself, would be on a cycle.
