@@ -33,13 +33,14 @@ bool interp_start(void)
     config.write_bytecode = 0;
     config.install_signal_handlers = 0;
     config.pathconfig_warnings = 0;
+    /* The order of sets depends on it, and replay on another machine on that.
+     * What colliding keys could slow down is the one call that has them. */
+    config.use_hash_seed = 1;
+    config.hash_seed = 0x6D617966; /* any will do, but always the same */
     config.module_search_paths_set = 1; /* and empty: nothing is imported from a file */
     /* A write reaches the host at once, so a call that is stopped loses none
      * of its output. */
     config.buffered_stdio = 0;
-    /* Without this each `python -X importtime`-like option would be parsed
-     * from an argument list that does not exist. */
-    config.parse_argv = 0;
 
     static wchar_t *argv[] = {L"main.py"};
     struct {

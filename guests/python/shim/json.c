@@ -129,6 +129,10 @@ static bool write_escape(buffer *out, uint8_t c)
         return buffer_literal(out, "\\\"");
     case '\\':
         return buffer_literal(out, "\\\\");
+    case '\b':
+        return buffer_literal(out, "\\b");
+    case '\f':
+        return buffer_literal(out, "\\f");
     case '\n':
         return buffer_literal(out, "\\n");
     case '\r':
