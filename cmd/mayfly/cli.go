@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 
 	"github.com/alecthomas/kong"
 )
@@ -26,6 +27,7 @@ func run(args []string, p *process) int {
 		kong.Exit(os.Exit),
 		kong.Bind(p),
 		kong.WithHyphenPrefixedParameters(true),
+		kong.KindMapper(reflect.String, kong.MapperFunc(decodeString)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {
@@ -40,4 +42,16 @@ func run(args []string, p *process) int {
 		return p.fail(usagef("%w; see mayfly %s--help", err, verb))
 	}
 	return p.fail(command.Run())
+}
+
+// decodeString reads a flag's or an argument's text. With hyphen-prefixed
+// parameters kong's own takes the end of the command line for an empty text.
+func decodeString(ctx *kong.DecodeContext, target reflect.Value) error {
+	token := ctx.Scan.Pop()
+	text, ok := token.Value.(string)
+	if !ok {
+		return errors.New("a value must follow")
+	}
+	target.SetString(text)
+	return nil
 }

@@ -16,7 +16,7 @@ type execCommand struct {
 	Script string  `arg:"" optional:"" help:"File with the code; - for standard input."`
 	Code   *string `short:"c" placeholder:"CODE" help:"The code itself, instead of SCRIPT."`
 
-	Rows        string      `placeholder:"FILE" help:"Bind the rows of a JSON, JSON Lines, CSV or TSV file to the variable rows; - for standard input."`
+	Rows        fileFlag    `placeholder:"FILE" help:"Bind the rows of a JSON, JSON Lines, CSV or TSV file to the variable rows; - for standard input."`
 	RowsFormat  rows.Format `placeholder:"FORMAT" help:"Format of the rows: json, jsonl, csv or tsv. Default: by the file's ending, else by its text."`
 	RowsStrings bool        `help:"Leave every CSV and TSV cell a string."`
 	Arg         []string    `sep:"none" placeholder:"NAME=JSON" help:"Bind a JSON value to a variable. Repeatable."`

@@ -39,7 +39,7 @@ func (c *execCommand) claimInputs(in *inputs) error {
 	if err := in.claim("SCRIPT", c.Script); err != nil {
 		return err
 	}
-	if err := in.claim("--rows", c.Rows); err != nil {
+	if err := in.claim("--rows", string(c.Rows)); err != nil {
 		return err
 	}
 	for _, arg := range c.ArgFile {
@@ -147,7 +147,7 @@ func (c *execCommand) rows(in *inputs) (any, error) {
 		opts.Name = "standard input"
 		got, err = rows.Read(in.stdin, opts)
 	} else {
-		got, err = rows.ReadFile(c.Rows, opts)
+		got, err = rows.ReadFile(string(c.Rows), opts)
 	}
 	if err != nil {
 		return nil, usagef("--rows: %w", err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -12,6 +13,18 @@ import (
 // The flags that have a range. An error names the range and the default; the
 // command line adds the flag's name. A value of zero is never in range, so that
 // it can stand for "not given".
+
+// fileFlag is a file's name. An empty one, as a script's unset variable gives,
+// must not pass for a flag that is not there.
+type fileFlag string
+
+func (f *fileFlag) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return errors.New("the name of a file must follow; - is standard input")
+	}
+	*f = fileFlag(text)
+	return nil
+}
 
 type timeoutFlag time.Duration
 
