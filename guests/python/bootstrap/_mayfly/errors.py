@@ -5,6 +5,7 @@ chain may be anything. Whatever goes wrong while one is described, a simpler
 description takes its place.
 """
 
+from itertools import islice
 from linecache import getline
 
 import _mayfly_shim as shim
@@ -14,6 +15,8 @@ MAX_MESSAGE = 16 * 1024
 MAX_TRACEBACK = 64 * 1024
 MAX_FRAMES = 50  # of one exception, after repeated ones are folded
 MAX_CHAIN = 16
+MAX_TREE = 100  # exceptions of all groups, their causes and contexts included
+MAX_NOTES = 50
 MAX_LINE = 2000
 MAX_SOURCE = 400
 
@@ -24,6 +27,9 @@ traceback_of = BaseException.__dict__["__traceback__"].__get__
 cause = BaseException.__dict__["__cause__"]
 context = BaseException.__dict__["__context__"]
 suppress_of = BaseException.__dict__["__suppress_context__"].__get__
+members_of = BaseExceptionGroup.__dict__["exceptions"].__get__
+bases_of = type.__dict__["__mro__"].__get__
+dict_of = type.__dict__["__dict__"].__get__
 
 # Stands in a stack for frames that are left out. No code can have this name.
 LEFT_OUT = "\0left out"
@@ -107,11 +113,11 @@ def message_of(exception):
 
 
 def user_frames(tb):
-    """(frame, code, instruction) of each frame that is not the library's."""
+    """(frame, code, instruction, line) of each frame that is not the library's."""
     while tb is not None:
         code = tb.tb_frame.f_code
         if not code.co_filename.startswith("<frozen "):
-            yield tb.tb_frame, code, tb.tb_lasti
+            yield tb.tb_frame, code, tb.tb_lasti, tb.tb_lineno
         tb = tb.tb_next
 
 
@@ -122,9 +128,9 @@ def fold(frames):
 
     def flush():
         if times > 3:
-            kept.append((LEFT_OUT, f"Previous line repeated {times - 3} more time{'s' if times > 4 else ''}"))
+            kept.append((LEFT_OUT, f"Previous line repeated {times - 3} more time{'s' if times > 4 else ''}", 0))
 
-    for frame, code, instruction in frames:
+    for frame, code, instruction, line in frames:
         if last == (code, instruction):
             times += 1
             if times > 3:
@@ -132,18 +138,29 @@ def fold(frames):
         else:
             flush()
             last, times = (code, instruction), 1
-        kept.append((frame, instruction))
+        kept.append((frame, instruction, line))
         if len(kept) > 2 * MAX_FRAMES:
             skipped += MAX_FRAMES
             del kept[MAX_FRAMES // 2:MAX_FRAMES // 2 + MAX_FRAMES]
     flush()
     if skipped:
-        kept.insert(MAX_FRAMES // 2, (LEFT_OUT, f"{skipped} frames left out"))
-    for frame, instruction in kept:
+        kept.insert(MAX_FRAMES // 2, (LEFT_OUT, f"{skipped} frames left out", 0))
+    for frame, instruction, line in kept:
         if frame is LEFT_OUT:
             yield Gap(instruction), (0, 0, None, None)
         else:
-            yield frame, traceback["_get_code_position"](frame.f_code, instruction)
+            yield frame, position_of(frame.f_code, instruction, line)
+
+
+def position_of(code, instruction, line):
+    """Where an instruction stands in the source. A traceback and a table of
+    lines can be made by hand, and then say nothing or anything."""
+    positions = (None,) * 4
+    if instruction >= 0:
+        positions = next(islice(code.co_positions(), instruction // 2, None), positions)
+    if positions[0] is None:
+        return (line or code.co_firstlineno, None, None, None)
+    return positions
 
 
 class Gap:
@@ -171,17 +188,62 @@ def shorten_chain(exception):
     return True
 
 
+def shows_members(kind):
+    """Whether a group's class leaves it to BaseExceptionGroup what is in it."""
+    return all(base is BaseExceptionGroup or "exceptions" not in dict_of(base) for base in bases_of(kind))
+
+
+def is_large(exception):
+    """Whether more exceptions hang on this one, by every way to reach one, than
+    are worth a line. A group of groups can hold 2 ** 60 in 60 objects."""
+    waiting, count = [exception], 0
+    while waiting:
+        exception = waiting.pop()
+        count += 1
+        waiting += [one for one in (cause.__get__(exception), context.__get__(exception)) if one is not None]
+        if issubclass(type(exception), BaseExceptionGroup):
+            members = members_of(exception)
+            if count + len(members) > MAX_TREE or not shows_members(type(exception)):
+                return True
+            waiting += members
+        if count > MAX_TREE:
+            return True
+    return False
+
+
+def shorten_notes(report):
+    """Cuts the notes of everything in a report to the first few."""
+    waiting, seen = [report], set()
+    while waiting:
+        part = waiting.pop()
+        if part is None or id(part) in seen:
+            continue
+        seen.add(id(part))
+        notes = part.__notes__
+        if issubclass(type(notes), (list, tuple)):
+            part.__notes__ = list(islice((list if issubclass(type(notes), list) else tuple).__iter__(notes), MAX_NOTES))
+            if len(part.__notes__) == MAX_NOTES:
+                part.__notes__.append("[further notes are left out]")
+        waiting += [part.__cause__, part.__context__, *(part.exceptions or ())]
+
+
 def format_chain(exception):
     cut = shorten_chain(exception)
+    # Without a class that is a group, groups are exceptions like any other.
+    large = is_large(exception)
+    traceback["BaseExceptionGroup"] = () if large else BaseExceptionGroup
     report = traceback["TracebackException"](
         type(exception), exception, traceback_of(exception), limit=None, compact=True
     )
+    shorten_notes(report)
     lines = list(report.format(colorize=False))
     text = "".join(lines).replace(f'  File "{LEFT_OUT}", line 0, in ', f"  [{LEFT_OUT}")
     if LEFT_OUT in text:
         text = "\n".join(
             f"  [{line.partition(LEFT_OUT)[2]}]" if LEFT_OUT in line else line for line in text.split("\n")
         )
+    if large and issubclass(type(exception), BaseExceptionGroup):
+        text += f"[what is in this group of {len(members_of(exception))} is left out]\n"
     if cut:
         text = "[earlier exceptions of this chain are left out]\n\n" + text
     return text
