@@ -29,6 +29,11 @@ type emitter struct {
 	// bulkType is their type.
 	copyHelper, fillHelper, bulkType uint32
 
+	// entries are the elements of the tables that become code, dispatchers the
+	// functions made so far; both are nil if the tables stay.
+	entries     map[dispatchKey][]dispatchEntry
+	dispatchers map[dispatchKey]uint32
+
 	// check is the metering sequence.
 	check []byte
 	stats Stats
@@ -49,6 +54,13 @@ func newEmitter(p *parsed, s *scanned, opt Options) *emitter {
 	}
 	if opt.Bounds {
 		e.bounds = newBounds(p, opt)
+	}
+	if opt.Devirtualise && p.devirtualisable(s) {
+		e.entries = p.tableEntries()
+		e.dispatchers = make(map[dispatchKey]uint32)
+		for _, list := range e.entries {
+			e.stats.TableEntries += len(list)
+		}
 	}
 	return e
 }
@@ -131,9 +143,13 @@ func (e *emitter) module() []byte {
 			b = appendU32(b, e.helpers[i].typ)
 		}
 	})
-	section(sectionTable, len(p.tables), func() {
-		for i := range p.tables {
-			b = append(b, p.tables[i].raw...)
+	tables, elements := p.tables, p.elements
+	if e.dispatchers != nil {
+		tables, elements = nil, nil
+	}
+	section(sectionTable, len(tables), func() {
+		for i := range tables {
+			b = append(b, tables[i].raw...)
 		}
 	})
 	if p.hasMemory {
@@ -141,9 +157,9 @@ func (e *emitter) module() []byte {
 	}
 	e.globalSection(section, &b)
 	e.exportSection(section, &b)
-	section(sectionElement, len(p.elements), func() {
-		for i := range p.elements {
-			b = appendElement(b, &p.elements[i], e.funcIndex)
+	section(sectionElement, len(elements), func() {
+		for i := range elements {
+			b = appendElement(b, &elements[i], e.funcIndex)
 		}
 	})
 	if len(p.funcs)+len(e.helpers) > 0 {
@@ -347,6 +363,16 @@ func (e *emitter) body(out []byte, f int, instrs []instr, edits []edit, refreshe
 				out = appendIndexed(out, opCall, e.bulkHelper(in.op))
 				from = in.end
 				e.stats.BulkMetered++
+			}
+		case opCallIndirect, opReturnCallIndirect:
+			if e.dispatchers != nil {
+				flush(in.start)
+				op := opCall
+				if in.op == opReturnCallIndirect {
+					op = opReturnCall
+				}
+				out = appendIndexed(out, op, e.dispatcher(in.b, in.a))
+				from = in.end
 			}
 		case opCall, opReturnCall, opRefFunc:
 			if e.shift > 0 {

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,10 +60,18 @@ func differential(t *testing.T, binary []byte, calls []generatedCall) {
 	if err != nil {
 		t.Fatalf("the generated module: %v", err)
 	}
-	want := outcomes(t, plain, calls)
+	original := outcomes(t, plain, calls)
 	for _, opt := range allOptions() {
 		in, m := startRewritten(t, binary, opt, 100)
-		got := outcomes(t, in, calls)
+		want, got := slices.Clone(original), outcomes(t, in, calls)
+		if opt.Devirtualise {
+			// The dispatchers know no more than that nothing stands there.
+			for i := range want {
+				if want[i].Trap == "wasm error: invalid table access" || want[i].Trap == "wasm error: indirect call type mismatch" {
+					want[i].Trap = "wasm error: unreachable"
+				}
+			}
+		}
 		if opt.Bounds {
 			// Within a run of accesses an earlier one may trap for a later one, and
 			// then what is between them has not happened.
@@ -80,7 +89,7 @@ func differential(t *testing.T, binary []byte, calls []generatedCall) {
 			}
 		}
 		if opt.Meter {
-			checkMetered(t, m.Wasm)
+			checkMetered(t, m)
 		}
 	}
 }

@@ -26,6 +26,7 @@ const (
 	opLocalTee           opcode = 0x22
 	opGlobalGet          opcode = 0x23
 	opGlobalSet          opcode = 0x24
+	opTableGet           opcode = 0x25
 	opTableSet           opcode = 0x26
 	opI32Load8U          opcode = 0x2d
 	opMemorySize         opcode = 0x3f
@@ -35,6 +36,7 @@ const (
 	opF32Const           opcode = 0x43
 	opF64Const           opcode = 0x44
 	opI32Eqz             opcode = 0x45
+	opI32Eq              opcode = 0x46
 	opI32LtU             opcode = 0x49
 	opI32GtU             opcode = 0x4b
 	opI64LtS             opcode = 0x53
@@ -59,6 +61,7 @@ const (
 	opElemDrop           opcode = 0xfc0d
 	opTableCopy          opcode = 0xfc0e
 	opTableGrow          opcode = 0xfc0f
+	opTableSize          opcode = 0xfc10
 	opTableFill          opcode = 0xfc11
 	opV128Const          opcode = 0xfd0c
 )

@@ -190,6 +190,6 @@ func TestFlipped(t *testing.T) {
 func allOptions() []Options {
 	return []Options{
 		{}, {Meter: true}, {Branches: true}, {Bounds: true},
-		{Meter: true, Bounds: true},
+		{Meter: true, Bounds: true}, {Devirtualise: true}, {Meter: true, Bounds: true, Devirtualise: true},
 	}
 }

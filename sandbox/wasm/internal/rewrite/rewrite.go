@@ -10,6 +10,10 @@ const (
 	refuelName   = "refuel"
 )
 
+// Revision changes whenever the same module and options give other bytes than
+// before. It belongs into the key of whatever is kept of a rewritten module.
+const Revision = 1
+
 // Options choose what [Rewrite] does. The zero value is the plain structural
 // rewrite: sections dropped, code as it was.
 type Options struct {
@@ -25,6 +29,10 @@ type Options struct {
 	// Bounds rewrites accesses to memory so that the engine recognises more of
 	// its own checks as done already. It implies Branches.
 	Bounds bool
+	// Devirtualise replaces the function tables by code, if nothing but
+	// indirect calls needs them: an instance without tables is made in a tenth
+	// of the time. An indirect call of what is not there traps as unreachable.
+	Devirtualise bool
 }
 
 // Segment is what one active data segment put into memory.
@@ -54,6 +62,8 @@ type Stats struct {
 	// Accesses counts the loads and stores that Options.Bounds looked at,
 	// AccessesRewritten those that it changed.
 	Accesses, AccessesRewritten int
+	// TableEntries counts the elements of the tables that became code.
+	TableEntries int
 	// BulkMetered counts the memory.copy and memory.fill that became calls.
 	BulkMetered int
 	// SegmentsDropped and BytesDropped are the data segments and their content.

@@ -11,6 +11,8 @@ type scanned struct {
 	calls, sigs []uint32
 	// taken says which functions with a body can be called indirectly.
 	taken []bool
+	// references says that code handles references or sizes of tables.
+	references bool
 	// instrs is the largest number of instructions in one body.
 	instrs int
 }
@@ -107,6 +109,9 @@ func scan(p *parsed) (*scanned, error) {
 				}
 			case opRefFunc:
 				take(in.a)
+				s.references = true
+			case opTableGet, opTableSize:
+				s.references = true
 			case opMemoryCopy, opMemoryFill:
 				f.bulk = true
 			}
