@@ -95,7 +95,9 @@ func (e *Engine) build(ctx context.Context, dir string) error {
 	start := time.Now()
 	name := e.config.Guest.Name + " " + e.config.Guest.Version
 	e.config.Progress("preparing " + name + " for this machine (once): compiling")
-	rewritten, err := rewrite.Rewrite(e.config.Guest.Module, rewrite.Options{Meter: !e.config.Variant.Unmetered})
+	rewritten, err := rewrite.Rewrite(e.config.Guest.Module, rewrite.Options{
+		Meter: !e.config.Variant.Unmetered, Bounds: true, Devirtualise: true,
+	})
 	if err != nil {
 		return fmt.Errorf("rewrite guest %s: %w", name, err)
 	}

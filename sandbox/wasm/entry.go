@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/cpu"
 
 	"github.com/mayfly-run/mayfly/internal/variant"
+	"github.com/mayfly-run/mayfly/sandbox/wasm/internal/rewrite"
 )
 
 // An entry is what the cache directory keeps for one guest under one engine:
@@ -51,8 +52,8 @@ const (
 // entryKey names the entry of a guest: a hash of all that an entry depends on.
 func entryKey(guestDigest string, v variant.Variant) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "format %s\nabi %d\nguest %s\nwazero %s\ngo %s %s\ncpu %s\nvariant %+v\n",
-		engineFormat, abiVersion, guestDigest, wazeroVersion(), runtime.GOOS, runtime.GOARCH, cpuFeatures(), v)
+	fmt.Fprintf(h, "format %s\nrewriter %d\nabi %d\nguest %s\nwazero %s\ngo %s %s\ncpu %s\nvariant %+v\n",
+		engineFormat, rewrite.Revision, abiVersion, guestDigest, wazeroVersion(), runtime.GOOS, runtime.GOARCH, cpuFeatures(), v)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
