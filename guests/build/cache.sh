@@ -11,11 +11,11 @@ refuse_shared() {
 	[ -z "$bad" ] || fail "$1 belongs to somebody else, or others may write to it; a cache must be your own"
 }
 
-# take_lock NAME: waits until no other process builds NAME in this cache.
+# take_lock LAYER: waits until no other process makes this layer in this cache.
 take_lock() {
 	exec 9>"$store/$1.lock"
 	flock -n 9 && return
-	say "another process is building $1 here; waiting for it"
+	say "another process is making it; waiting"
 	flock 9
 }
 
@@ -39,31 +39,78 @@ layer() {
 	local layer_name=$1 key_function=$2 make_layer=$3 key
 	key=$("$key_function")
 	layer_dir=$store/$layer_name-$key
-	if [ -d "$layer_dir" ]; then
-		if verify_layer "$layer_dir"; then
-			say "$layer_name: from the cache"
-			return
-		fi
-		say "$layer_name: the cached copy is damaged; making it again"
-		rm -rf "$layer_dir"
+	use_layer && return
+	[ ! -d "$layer_dir" ] || say "$layer_name: the cached copy is damaged; making it again"
+	take_lock "$layer_name-$key"
+	if use_layer; then # another process made it in the meantime
+		exec 9>&-
+		return
 	fi
+	rm -rf "$layer_dir"
 	work=$(mktemp -d "$store/tmp.$layer_name.XXXXXXXX")
 	trap 'finish_work' EXIT
 	mkdir "$work/layer"
 	pushd "$work/layer" >/dev/null
 	"$make_layer"
 	popd >/dev/null
-	(cd "$work/layer" && find . -type f ! -name LAYER.sha256 -print0 | sort -z | xargs -0 sha256sum >../sums)
-	mv "$work/sums" "$work/layer/LAYER.sha256"
+	seal_layer "$work/layer"
 	[ "$("$key_function")" = "$key" ] || fail "a source of $layer_name changed while it was built; run it again"
 	mv -T "$work/layer" "$layer_dir"
 	finish_work
 	trap - EXIT
+	exec 9>&-
+}
+
+# expect_layer NAME KEY-FUNCTION STEPS: counts the steps of a layer that will
+# have to be made.
+expect_layer() {
+	local layer_dir
+	layer_dir=$store/$1-$("$2")
+	whole_layer || step_total=$((step_total + $3))
+}
+
+# use_layer: whether layer_dir is there and whole. The time of its last use is
+# what prune_layers goes by.
+use_layer() {
+	whole_layer || return
+	touch "$layer_dir"
+	say "$layer_name: from the cache"
+}
+
+whole_layer() {
+	[ -d "$layer_dir" ] || return
+	refuse_shared "$layer_dir"
+	verify_layer "$layer_dir"
+}
+
+# seal_layer DIR: writes down what is in there, for verify_layer: the names of
+# everything with the targets of links, and the digests of files.
+seal_layer() {
+	(
+		cd "$1"
+		layer_names >../names
+		find . -type f -print0 | sort -z | xargs -0 sha256sum >../digests
+	)
+	mv "$1/../names" "$1/LAYER.names"
+	mv "$1/../digests" "$1/LAYER.sha256"
+}
+
+layer_names() {
+	find . ! -path './LAYER.*' -printf '%y %p %l\n' | sort
 }
 
 verify_layer() {
-	refuse_shared "$1"
-	(cd "$1" && sha256sum --quiet --strict -c LAYER.sha256) >/dev/null 2>&1
+	(
+		cd "$1"
+		layer_names | cmp -s - LAYER.names && sha256sum --quiet --strict -c LAYER.sha256 >/dev/null 2>&1
+	)
+}
+
+# prune_layers: removes what was not used for a month, and what builds that
+# were killed left behind.
+prune_layers() {
+	find "$store" -mindepth 1 -maxdepth 1 ! -name inputs ! -name log -mtime +30 -exec rm -rf {} +
+	find "$store" -mindepth 1 -maxdepth 1 -name 'tmp.*' -mmin +1440 -exec rm -rf {} +
 }
 
 finish_work() {

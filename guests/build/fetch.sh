@@ -4,15 +4,13 @@
 # cache or from the mirrors that this machine's apt is configured with, whose
 # addresses are never written down here; what counts is the digest alone.
 
-# mirrors: the repositories apt is configured with, Debian's first.
+# mirrors: the Debian repositories that apt is configured with.
 mirrors() {
-	{
-		apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian'
-		apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages'
-		# Before the first "apt-get update" apt does not know its targets yet.
-		cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
-			sed -nE 's/^URIs: *([^ ]+).*/\1/p; s/^deb (\[[^]]*\] *)?([^ ]+).*/\2/p'
-	} | sed 's:/*$::' | awk '!seen[$0]++'
+	local found
+	found=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian')
+	# Before the first "apt-get update" apt does not know whose they are.
+	[ -n "$found" ] || found=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages')
+	sed 's:/*$::' <<<"$found" | awk '!seen[$0]++'
 }
 
 # download URI FILE SHA256 [URI FILE SHA256]...: with apt's own downloader, so
@@ -31,7 +29,6 @@ download() {
 fetch_inputs() {
 	local inputs=$store/inputs mirror digest path base wanted
 	mkdir -p "$inputs"
-	rm -rf "$inputs"/tmp.*
 	for mirror in '' $(mirrors); do
 		wanted=()
 		while read -r digest path; do
@@ -61,7 +58,7 @@ fetch_inputs() {
 fetch_from() {
 	local mirror=$1 tmp digest base arguments=()
 	shift
-	tmp=$(mktemp -d "$store/inputs/tmp.XXXXXXXX")
+	tmp=$(mktemp -d "$work/fetch.XXXXXXXX")
 	local list=("$@")
 	while [ $# -gt 0 ]; do
 		arguments+=("$mirror/$2" "$tmp/$(basename "$2")" "$1")

@@ -44,8 +44,9 @@ jobs=$(nproc)
 
 toolchain_check
 mkdir -p "$store" "$out"
+refuse_shared "$cache"
 refuse_shared "$store"
-take_lock "$name"
+prune_layers
 build_guest
 
 for file in "$name.json" "$name.wasm.zst"; do

@@ -12,9 +12,9 @@
 
 build_guest() {
 	fast=${MAYFLY_GUEST_FAST:-0}
-	[ -d "$store/python-base-$(base_key)" ] || step_total=$((step_total + 5))
-	[ -d "$store/python-stdlib-$(stdlib_key)" ] || step_total=$((step_total + 1))
-	[ -d "$store/python-$(guest_key)" ] || step_total=$((step_total + 3))
+	expect_layer python-base base_key 5
+	expect_layer python-stdlib stdlib_key 1
+	expect_layer python guest_key 3
 
 	layer python-base base_key make_base
 	base_dir=$layer_dir
