@@ -141,6 +141,22 @@ static void finish(void)
     }
 }
 
+/* Runs call.code and writes the response. */
+static uint64_t run(buffer *out, PyObject *name, section globals)
+{
+    PyObject *value = NULL;
+    if (globals.data == NULL || globals_load(main_dict, globals.data, globals.len)) {
+        value = code_run(name, main_dict);
+    }
+    end_user_code();
+    if (value == NULL && is_clean_exit()) {
+        value = Py_NewRef(Py_None);
+    }
+    uint64_t response = value == NULL ? respond_raised(out) : respond_value(out, value);
+    finish();
+    return response;
+}
+
 __attribute__((export_name("mayfly_run"))) uint64_t mayfly_run(uint8_t *data, uint32_t len)
 {
     section sections[REQUEST_TAGS] = {0};
@@ -154,26 +170,12 @@ __attribute__((export_name("mayfly_run"))) uint64_t mayfly_run(uint8_t *data, ui
     } else {
         out = (buffer){.data = scratch, .cap = sizeof scratch};
     }
-
     PyObject *name = source_name(sections[REQUEST_NAME - 1]);
-    section globals = sections[REQUEST_GLOBALS - 1];
-    PyObject *value = NULL;
-    if (name != NULL && (globals.data == NULL || globals_load(main_dict, globals.data, globals.len))) {
-        value = code_run(name, main_dict);
+    if (name == NULL) {
+        end_user_code();
+        return respond_raised(&out);
     }
-    end_user_code();
-    if (value == NULL && is_clean_exit()) {
-        value = Py_NewRef(Py_None);
-    }
-
-    uint64_t response;
-    if (value == NULL) {
-        response = respond_raised(&out);
-    } else {
-        response = respond_value(&out, value);
-    }
-    finish();
-    return response;
+    return run(&out, name, sections[REQUEST_GLOBALS - 1]);
 }
 
 /* Binds the bootstrap's functions. */
@@ -181,8 +183,8 @@ static bool bind_bootstrap(void)
 {
     PyObject *module = PyImport_ImportModule("_mayfly.boot");
     PyObject *functions = module == NULL ? NULL : PyObject_CallMethod(module, "prepare", NULL);
-    if (functions == NULL || !PyArg_ParseTuple(functions, "OOOOO", &boot.convert, &boot.describe, &boot.drive,
-                                               &boot.rename, &boot.finish)) {
+    if (functions == NULL || !PyArg_ParseTuple(functions, "OOOOOO!", &boot.convert, &boot.describe, &boot.drive,
+                                               &boot.rename, &boot.finish, &PyTuple_Type, &boot.samples)) {
         return false;
     }
     PyObject *logging = PyImport_ImportModule("logging");
@@ -210,9 +212,44 @@ static bool bind_main(void)
     return default_name != NULL && main_dict != NULL;
 }
 
+/* Runs the samples, a few times each as CPython specialises what it has run
+ * more than once, and takes every trace of them out of __main__. */
+static bool warm_up(void)
+{
+    PyObject *before = PyDict_Copy(main_dict);
+    if (before == NULL) {
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(boot.samples); i++) {
+        for (int round = 0; round < 4; round++) {
+            Py_ssize_t len;
+            call.code = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(boot.samples, i), &len);
+            if (call.code == NULL) {
+                return false;
+            }
+            call.code_len = (size_t)len;
+            call.max_depth = DEFAULT_MAX_DEPTH;
+            buffer out = {.data = scratch, .cap = sizeof scratch};
+            if (run(&out, default_name, (section){0}) == 0) {
+                PyErr_SetString(PyExc_SystemError, "a sample got no response");
+                return false;
+            }
+            PyErr_Clear();
+            PyDict_Clear(main_dict);
+            if (PyDict_Update(main_dict, before) < 0) {
+                return false;
+            }
+        }
+    }
+    Py_DECREF(before);
+    call = (request){0};
+    memset(scratch, 0, sizeof scratch);
+    return true;
+}
+
 static bool init(void)
 {
-    return interp_start() && bind_main() && bind_bootstrap() && print_install(streams[0].stream) && code_prepare() && respond_prepare() && random_arm() &&
+    return interp_start() && bind_main() && bind_bootstrap() && print_install(streams[0].stream) && code_prepare() && respond_prepare() && warm_up() && random_arm() &&
            image_settle() && nursery_open();
 }
 

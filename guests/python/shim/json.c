@@ -542,9 +542,11 @@ json_status json_write(buffer *out, PyObject *value, uint32_t max_depth, refusal
 {
     /* The limit on int digits guards against slow conversions. Ours are
      * bounded by the call's own limits, and a result must stay exact. */
-    _PyInterpreterState_GET()->long_state.max_str_digits = 0;
+    int *max_digits = &_PyInterpreterState_GET()->long_state.max_str_digits, limit = *max_digits;
+    *max_digits = 0;
     writer w = {.out = out, .max_depth = max_depth, .why = why};
     json_status status = write_value(&w, value);
+    *max_digits = limit;
     free(w.levels);
     return status;
 }

@@ -18,6 +18,7 @@ typedef struct {
     PyObject *drive;    /* loop.drive(coroutine): its result */
     PyObject *rename;   /* boot.rename(name): a source name other than the default */
     PyObject *finish;   /* boot.finish(): exit handlers and streams */
+    PyObject *samples;  /* sources to run before the snapshot */
 } bootstrap;
 
 extern bootstrap boot;

@@ -31,7 +31,8 @@ def load(name):
 
 
 def prepare():
-    """Imports, replaces what cannot work here, and gives the shim its functions."""
+    """Imports, replaces what cannot work here, and gives the shim its functions and what to
+    run before the snapshot."""
     for name in COMMON:
         importlib.import_module(name)
     load("_mayfly.world")["install"]()
@@ -48,4 +49,7 @@ def prepare():
     importlib.import_module("mayfly")
     for name in [name for name in sys.modules if name.partition(".")[0] == "_mayfly"]:
         del sys.modules[name]
-    return (values["convert"], errors["describe"], loop["drive"], course["rename"], course["finish"])
+    return (
+        values["convert"], errors["describe"], loop["drive"], course["rename"], course["finish"],
+        load("_mayfly.warm")["SAMPLES"],
+    )
