@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-run/mayfly/runtime"
 	"github.com/mayfly-run/mayfly/sandbox"
 	"github.com/mayfly-run/mayfly/sandbox/sandboxtest"
 )
@@ -133,6 +134,22 @@ print(time.time(), tempfile.mktemp())
 	spec.Deterministic = nil
 	if a, b := run(spec), run(spec); string(a.Value) == string(b.Value) {
 		t.Error("without a seed two calls get the same randomness")
+	}
+}
+
+// TestSameImage: a guest boots to the same image each time and everywhere, so
+// that a deterministic call gives the same on another machine too.
+func TestSameImage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the guest")
+	}
+	fresh, err := runtime.OpenSandbox(t.Context(), runtime.SandboxConfig{Guest: "python"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fresh.Close()
+	if a, b := python(t).Info().ImageDigest, fresh.Info().ImageDigest; a != b {
+		t.Errorf("two images of one guest: %s and %s", a, b)
 	}
 }
 

@@ -159,6 +159,7 @@ func (e *Engine) compile(ctx context.Context) error {
 		return fmt.Errorf("compile the guest: %w", err)
 	}
 	e.code = code
+	useHugeCode()
 	return nil
 }
 
@@ -264,7 +265,7 @@ func bootRefuel(ctx context.Context, m api.Module) {
 // written by every call.
 const hotProbe = "1+1"
 
-// findHot records in the image which of its pages a small call writes to.
+// findHot records in the image which of its pages a small call touches.
 func (e *Engine) findHot(ctx context.Context) error {
 	inst, err := e.newInstance(e.image, minMaxMemory)
 	if err != nil {
@@ -280,9 +281,9 @@ func (e *Engine) findHot(ctx context.Context) error {
 	if r.Status != sandbox.StatusOK {
 		return fmt.Errorf("the first call ended %s: %+v", r.Status, r.Error)
 	}
-	hot := inst.memory.private(e.image.size)
 	h := e.image.imageHeader
-	h.hot = hot
+	h.hot = inst.memory.pages(privatePages, h.size)
+	h.read = inst.memory.pages(mappedPages, h.size)
 	img, err := newImage(h, e.image.bytes())
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ const (
 
 	// engineFormat changes whenever an older entry would be wrong for this
 	// engine.
-	engineFormat = "1"
+	engineFormat = "3"
 
 	maxEntryFile = 1 << 30
 )

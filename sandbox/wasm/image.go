@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // image is what a booted interpreter's memory and globals held. It is what
@@ -26,6 +27,7 @@ type imageHeader struct {
 	version  string
 	globals  []globalValue
 	hot      []span // ranges that a small call writes to
+	read     []span // ranges that a small call touches at all
 }
 
 // span is a range of the guest's memory.
@@ -38,12 +40,12 @@ type globalValue struct {
 }
 
 const (
-	imageMagic   = "mayfly image 1\n\x00"
+	imageMagic   = "mayfly image 2\n\x00"
 	pageSize     = 64 << 10 // of WebAssembly
 	maxImageSize = 2 << 30
 	maxString    = 1 << 10
 	maxGlobals   = 1 << 10
-	maxHot       = 1 << 16
+	maxRanges    = 1 << 16
 )
 
 var errImage = errors.New("not a whole image")
@@ -67,9 +69,11 @@ func (h *imageHeader) encode() []byte {
 		str(g.name)
 		b = le.AppendUint64(b, g.value)
 	}
-	b = le.AppendUint32(b, uint32(len(h.hot)))
-	for _, s := range h.hot {
-		spanOf(s)
+	for _, spans := range [][]span{h.hot, h.read} {
+		b = le.AppendUint32(b, uint32(len(spans)))
+		for _, s := range spans {
+			spanOf(s)
+		}
 	}
 	return b
 }
@@ -88,8 +92,10 @@ func decodeHeader(b []byte) (h imageHeader, rest []byte, err error) {
 	for range r.count(maxGlobals) {
 		h.globals = append(h.globals, globalValue{r.str(), r.u64()})
 	}
-	for range r.count(maxHot) {
-		h.hot = append(h.hot, r.span())
+	for _, spans := range []*[]span{&h.hot, &h.read} {
+		for range r.count(maxRanges) {
+			*spans = append(*spans, r.span())
+		}
 	}
 	if r.err != nil {
 		return h, nil, r.err
@@ -103,7 +109,7 @@ func (h *imageHeader) check() error {
 	if h.size == 0 || h.size%pageSize != 0 || h.size > maxImageSize {
 		return fmt.Errorf("%w: memory of %d bytes", errImage, h.size)
 	}
-	for _, s := range append([]span{h.scratch}, h.hot...) {
+	for _, s := range slices.Concat([]span{h.scratch}, h.hot, h.read) {
 		if uint64(s.start)+uint64(s.size) > h.size {
 			return fmt.Errorf("%w: a range lies outside of the memory", errImage)
 		}

@@ -14,7 +14,7 @@ import (
 func testHeader() imageHeader {
 	return imageHeader{
 		size: 2 * pageSize, mono: 42, scratch: span{1024, 64}, language: "python", version: "3.13",
-		globals: []globalValue{{"__stack_pointer", 4096}}, hot: []span{{4096, 8192}},
+		globals: []globalValue{{"__stack_pointer", 4096}}, hot: []span{{4096, 8192}}, read: []span{{0, 16384}},
 	}
 }
 

@@ -51,8 +51,15 @@ func (m *linearMemory) Reallocate(size uint64) []byte {
 // Free implements experimental.LinearMemory.
 func (m *linearMemory) Free() { m.buf = nil }
 
-func (m *linearMemory) private(uint64) []span { return nil }
-func (m *linearMemory) dirtied() uint64       { return 0 }
+type pageKind int
+
+const (
+	privatePages pageKind = iota
+	mappedPages
+)
+
+func (m *linearMemory) pages(pageKind, uint64) []span { return nil }
+func (m *linearMemory) dirtied() uint64               { return 0 }
 
 // backing holds an image's bytes.
 type backing struct{ memory []byte }

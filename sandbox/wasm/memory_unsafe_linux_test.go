@@ -27,7 +27,7 @@ func TestLinearMemory(t *testing.T) {
 	if img.bytes()[5000] != 't' {
 		t.Fatal("a write reached the image")
 	}
-	if diff := cmp.Diff([]span{{4096, hostPage}}, m.private(img.size), compareImage); diff != "" {
+	if diff := cmp.Diff([]span{{4096, hostPage}}, m.pages(privatePages, img.size), compareImage); diff != "" {
 		t.Error(diff)
 	}
 	b = m.Reallocate(img.size + 3*pageSize)
@@ -49,23 +49,27 @@ func TestLinearMemory(t *testing.T) {
 
 func TestWarm(t *testing.T) {
 	img := testImage(t)
+	img.read = []span{{0, 4 * hostPage}}
 	m, err := newLinearMemory(img, pageSize)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Free()
 	img.warm(m)
-	if diff := cmp.Diff(img.hot, m.private(img.size), compareImage); diff != "" {
+	if diff := cmp.Diff(img.hot, m.pages(privatePages, img.size), compareImage); diff != "" {
 		t.Errorf("private pages (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(img.read, m.pages(mappedPages, img.size), compareImage); diff != "" {
+		t.Errorf("mapped pages (-want +got):\n%s", diff)
 	}
 	if !bytes.Equal(m.Reallocate(0), img.bytes()) {
 		t.Error("warming changed the memory")
 	}
 }
 
-// TestPrivateBothWays: the scan of newer kernels and the table of older ones
+// TestPagesBothWays: the scan of newer kernels and the table of older ones
 // must agree.
-func TestPrivateBothWays(t *testing.T) {
+func TestPagesBothWays(t *testing.T) {
 	img := testImage(t)
 	m, err := newLinearMemory(img, 400*pageSize)
 	if err != nil {
@@ -77,12 +81,14 @@ func TestPrivateBothWays(t *testing.T) {
 		b[i] = 1
 	}
 	start := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.reservation))))
-	var scanned, read []span
-	if !scanPrivate(pagemap(), start, m.size, func(s span) { scanned = append(scanned, s) }) {
-		t.Skip("this kernel has no PAGEMAP_SCAN (Linux 6.7)")
-	}
-	readPrivate(pagemap(), start, m.size, func(s span) { read = append(read, s) })
-	if diff := cmp.Diff(read, scanned, compareImage); diff != "" || len(read) != (len(b)+3*hostPage-1)/(3*hostPage) {
-		t.Errorf("%d ranges; table and scan differ:\n%s", len(read), diff)
+	for kind, least := range map[pageKind]int{privatePages: (len(b) + 3*hostPage - 1) / (3 * hostPage), mappedPages: 1} {
+		var scanned, read int
+		if !scanPages(pagemap(), kind, start, m.size, func(s span) { scanned += int(s.size) }) {
+			t.Skip("this kernel has no PAGEMAP_SCAN (Linux 6.7)")
+		}
+		readPages(pagemap(), kind, start, m.size, func(s span) { read += int(s.size) })
+		if read != scanned || read < least*hostPage {
+			t.Errorf("kind %d: %d bytes by the table, %d by the scan, want at least %d pages", kind, read, scanned, least)
+		}
 	}
 }

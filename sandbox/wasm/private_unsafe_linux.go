@@ -19,11 +19,19 @@ var pagemap = sync.OnceValue(func() *os.File {
 	return f
 })
 
-// private lists the ranges of the first size bytes whose pages belong to this
-// instance alone. Empty where the kernel does not tell.
-func (m *linearMemory) private(size uint64) []span {
+// pageKind is what the kernel is asked for.
+type pageKind int
+
+const (
+	privatePages pageKind = iota // that belong to this instance alone
+	mappedPages                  // that can be read without a fault, the image's too
+)
+
+// pages lists the ranges of the first size bytes whose pages are of a kind.
+// Empty where the kernel does not tell.
+func (m *linearMemory) pages(kind pageKind, size uint64) []span {
 	var spans []span
-	m.eachPrivate(size, func(s span) {
+	m.eachPage(kind, size, func(s span) {
 		if n := len(spans); n > 0 && spans[n-1].start+spans[n-1].size == s.start {
 			spans[n-1].size += s.size
 			return
@@ -36,18 +44,18 @@ func (m *linearMemory) private(size uint64) []span {
 // dirtied is how many bytes of memory belong to this instance alone.
 func (m *linearMemory) dirtied() uint64 {
 	var n uint64
-	m.eachPrivate(m.size, func(s span) { n += uint64(s.size) })
+	m.eachPage(privatePages, m.size, func(s span) { n += uint64(s.size) })
 	return n
 }
 
-func (m *linearMemory) eachPrivate(size uint64, found func(span)) {
+func (m *linearMemory) eachPage(kind pageKind, size uint64, found func(span)) {
 	f := pagemap()
 	if f == nil {
 		return
 	}
 	start := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.reservation))))
-	if !scanPrivate(f, start, size, found) {
-		readPrivate(f, start, size, found)
+	if !scanPages(f, kind, start, size, found) {
+		readPages(f, kind, start, size, found)
 	}
 }
 
@@ -69,15 +77,17 @@ const (
 	scanZero    = 1 << 5
 )
 
-// scanPrivate asks the kernel for the ranges. It walks page tables only where
+// scanPages asks the kernel for the ranges. It walks page tables only where
 // there are any, so it costs little for a memory that is mostly untouched.
-func scanPrivate(f *os.File, start, size uint64, found func(span)) bool {
+func scanPages(f *os.File, kind pageKind, start, size uint64, found func(span)) bool {
 	var regions [64]scanRegion
 	arg := scanArg{
 		size: uint64(unsafe.Sizeof(scanArg{})), start: start, end: start + size,
 		vec: uint64(uintptr(unsafe.Pointer(&regions))), vecLen: uint64(len(regions)),
-		categoryInverted: scanFile | scanZero, categoryMask: scanFile | scanZero,
 		categoryAnyOf: scanPresent | scanSwapped, returnMask: scanPresent,
+	}
+	if kind == privatePages {
+		arg.categoryInverted, arg.categoryMask = scanFile|scanZero, scanFile|scanZero
 	}
 	for arg.start < arg.end {
 		n, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), pagemapScan, uintptr(unsafe.Pointer(&arg)))
@@ -102,8 +112,8 @@ const (
 	pagemapFile    = 1 << 61 // of a file or shared: not private
 )
 
-// readPrivate does the same on older kernels, from one entry for each page.
-func readPrivate(f *os.File, start, size uint64, found func(span)) {
+// readPages does the same on older kernels, from one entry for each page.
+func readPages(f *os.File, kind pageKind, start, size uint64, found func(span)) {
 	buf := make([]byte, 64<<10)
 	for at := uint64(0); at < size; {
 		want := min(uint64(len(buf)), (size-at)/hostPage*8)
@@ -113,7 +123,7 @@ func readPrivate(f *os.File, start, size uint64, found func(span)) {
 		}
 		for i := 0; i+8 <= n; i += 8 {
 			bits := binary.LittleEndian.Uint64(buf[i:])
-			if bits&(pagemapPresent|pagemapSwapped) != 0 && bits&pagemapFile == 0 {
+			if bits&(pagemapPresent|pagemapSwapped) != 0 && (kind == mappedPages || bits&pagemapFile == 0) {
 				found(span{uint32(at), hostPage})
 			}
 			at += hostPage
