@@ -85,11 +85,12 @@ func (c *call) invoke(img *image) ([]byte, error) {
 	if c.inst.fuel != nil {
 		c.startFuel()
 	}
-	var options [8]byte
+	var options [16]byte
 	binary.LittleEndian.PutUint32(options[:], uint32(c.spec.Limits.MaxDepth))
 	if c.spec.HostCall != nil {
 		binary.LittleEndian.PutUint32(options[4:], optionHostCalls)
 	}
+	binary.LittleEndian.PutUint64(options[8:], uint64(c.spec.Limits.MaxValue))
 	size := sectionSize(len(c.spec.Code)) + sectionSize(len(c.spec.Name)) + sectionSize(len(c.globals)) + sectionSize(len(options))
 	if uint64(size) > math.MaxUint32/2 {
 		return nil, errNoRoom

@@ -155,6 +155,9 @@ func TestHostileGuest(t *testing.T) {
 		{name: "value is not UTF-8", guest: reply(value("\"\xff\"")), want: sandbox.StatusCrashed},
 		{name: "value is too deep", guest: reply(value(strings.Repeat("[", 100) + strings.Repeat("]", 100))), want: sandbox.StatusCrashed},
 		{name: "value of NaN", guest: reply(value("NaN")), want: sandbox.StatusCrashed},
+		{name: "value is cut", guest: reply(append(value(strings.Repeat("x", 1000)), appendSection(nil, responseDropped, 5, 0, 0, 0, 0, 0, 0, 0)...)), limits: sandbox.Limits{MaxValue: 1000}, want: sandbox.StatusOutputLimit},
+		{name: "value is cut for no reason", guest: reply(append(value("[1]"), appendSection(nil, responseDropped, 5, 0, 0, 0, 0, 0, 0, 0)...)), want: sandbox.StatusCrashed},
+		{name: "value is cut by more than can be", guest: reply(append(value(strings.Repeat("x", 1000)), appendSection(nil, responseDropped, 255, 255, 255, 255, 255, 255, 255, 255)...)), limits: sandbox.Limits{MaxValue: 1000}, want: sandbox.StatusCrashed},
 		{name: "value is too large", guest: reply(value(`"` + strings.Repeat("x", 2000) + `"`)), limits: sandbox.Limits{MaxValue: 1000}, want: sandbox.StatusOutputLimit},
 		{name: "error is missing", guest: reply(kind(kindRaised)), want: sandbox.StatusCrashed},
 		{name: "error claims usage", guest: reply(failure(`{"type":"E","message":"m","fuel":0}`)), want: sandbox.StatusCrashed},
@@ -207,7 +210,7 @@ func TestHostileGuest(t *testing.T) {
 func TestHostileBoot(t *testing.T) {
 	module := hostile{alloc: i32c(8192), run: i64c(0)}.module()
 	for _, c := range []struct{ name, old, new, want string }{
-		{"another ABI", "\x01\x00\x00\x00\x04\x00\x00\x00\x01\x00\x00\x00", "\x01\x00\x00\x00\x04\x00\x00\x00\x02\x00\x00\x00", "ABI"},
+		{"another ABI", string(appendSection(nil, infoABI, abiVersion, 0, 0, 0)), string(appendSection(nil, infoABI, abiVersion+1, 0, 0, 0)), "ABI"},
 		{"no scratch", "\x04\x00\x00\x00\x08\x00\x00\x00", "\x04\x00\x00\x00\x00\x00\x00\x00", "section"},
 		{"scratch outside", "\x08\x00\x00\x00\x00\x04\x00\x00", "\x08\x00\x00\x00\x00\x04\x00\xff", "range"},
 		{"no run export", exportRun, "mayfly_rum", exportRun},

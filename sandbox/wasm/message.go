@@ -7,7 +7,7 @@ import (
 
 // Section tags of the guest ABI; ARCHITECTURE.md gives the layout.
 const (
-	abiVersion = 1
+	abiVersion = 2
 
 	configABI = 1
 
@@ -21,9 +21,10 @@ const (
 	requestGlobals = 3
 	requestOptions = 4
 
-	responseKind  = 1
-	responseValue = 2
-	responseError = 3
+	responseKind    = 1
+	responseValue   = 2
+	responseError   = 3
+	responseDropped = 4
 )
 
 // Response kinds.

@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ func (c *call) response(msg []byte) (r sandbox.Result, cut int64, err error) {
 	}
 	switch kind {
 	case kindValue:
-		return c.value(s[responseValue])
+		return c.value(s[responseValue], s[responseDropped])
 	case kindRaised, kindNoJSON:
 		r.Status = sandbox.StatusError
 	case kindNoMemory:
@@ -46,16 +47,31 @@ func (c *call) response(msg []byte) (r sandbox.Result, cut int64, err error) {
 	return r, 0, err
 }
 
-func (c *call) value(v []byte) (r sandbox.Result, cut int64, err error) {
-	r.Usage.Value = int64(len(v))
-	if limit := c.spec.Limits.MaxValue; int64(len(v)) > limit {
+// maxDropped is more than any guest can count in the time it has.
+const maxDropped = 1 << 50
+
+// value reads the JSON text v, of which the guest may have kept back some.
+func (c *call) value(v, dropped []byte) (r sandbox.Result, cut int64, err error) {
+	size := int64(len(v))
+	if dropped != nil {
+		if len(dropped) != 8 {
+			return r, 0, errors.New("the dropped section is not one u64")
+		}
+		more := binary.LittleEndian.Uint64(dropped)
+		if more == 0 || more > maxDropped || size != c.spec.Limits.MaxValue {
+			return r, 0, errors.New("the dropped section does not fit the value")
+		}
+		size += int64(more)
+	}
+	r.Usage.Value = size
+	if limit := c.spec.Limits.MaxValue; size > limit {
 		r.Status = sandbox.StatusOutputLimit
 		r.ValuePrefix = string(cutBytes(v, int(limit)))
 		r.Error = &sandbox.Error{
 			Type:    string(sandbox.StatusOutputLimit),
-			Message: fmt.Sprintf("the value has %d bytes of JSON, the limit is %d", len(v), limit),
+			Message: fmt.Sprintf("the value has %d bytes of JSON, the limit is %d", size, limit),
 		}
-		return r, int64(len(v)), nil
+		return r, size, nil
 	}
 	// The interpreter's own state or memory may be what the code made of it, so
 	// the text is not trusted to be JSON.

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ABI 1u
+#define ABI 2u
 #define DEFAULT_MAX_DEPTH 64u
 /* The encoder recurses once for each level; this many fit its stack. */
 #define MAX_MAX_DEPTH 10000u
@@ -70,13 +70,15 @@ static bool read_request(uint8_t *data, uint32_t len, section *sections)
         return false;
     }
     call.max_depth = DEFAULT_MAX_DEPTH;
+    call.max_value = UINT64_MAX;
     if (options.data != NULL) {
         uint32_t flags;
-        if (options.len != 8) {
+        if (options.len != 16) {
             return false;
         }
         memcpy(&call.max_depth, options.data, 4);
         memcpy(&flags, options.data + 4, 4);
+        memcpy(&call.max_value, options.data + 8, 8);
         if (call.max_depth > MAX_MAX_DEPTH || flags & ~(uint32_t)OPTION_HOST_CALLS) {
             return false;
         }
@@ -111,9 +113,17 @@ static PyObject *source_name(section name)
  * work: tracing, a recursion limit of five. */
 static void end_user_code(void)
 {
+    if (memory_ran_out) {
+        respond_make_room();
+    }
     PyObject *exception = PyErr_GetRaisedException();
-    PyEval_SetTrace(NULL, NULL);
-    PyEval_SetProfile(NULL, NULL);
+    PyThreadState *thread = PyThreadState_Get();
+    if (thread->c_tracefunc != NULL) {
+        PyEval_SetTrace(NULL, NULL);
+    }
+    if (thread->c_profilefunc != NULL) {
+        PyEval_SetProfile(NULL, NULL);
+    }
     Py_SetRecursionLimit(1000);
     PyErr_Clear();
     PyErr_SetRaisedException(exception);
@@ -229,6 +239,7 @@ static bool warm_up(void)
             }
             call.code_len = (size_t)len;
             call.max_depth = DEFAULT_MAX_DEPTH;
+            call.max_value = UINT64_MAX;
             buffer out = {.data = scratch, .cap = sizeof scratch};
             if (run(&out, default_name, (section){0}) == 0) {
                 PyErr_SetString(PyExc_SystemError, "a sample got no response");

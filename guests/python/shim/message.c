@@ -42,19 +42,19 @@ bool section_u32(section s, uint32_t *value)
     return true;
 }
 
-bool buffer_grow(buffer *b, size_t more)
+static bool grow(buffer *b, size_t more)
 {
     /* A message's length is a u32, and half of the address space is more than
      * any call may have. */
     if (more > INT32_MAX - b->len) {
         return false;
     }
-    if (b->len + more <= b->cap) {
-        return true;
-    }
     size_t cap = b->cap + b->cap / 2 + 1024;
     if (cap < b->len + more) {
         cap = b->len + more;
+    }
+    if (b->bounded && cap > b->end) {
+        cap = b->end;
     }
     uint8_t *data;
     if (b->heap) {
@@ -69,19 +69,42 @@ bool buffer_grow(buffer *b, size_t more)
         return false;
     }
     b->data = data;
-    b->cap = cap;
+    b->cap = b->lent = cap;
     b->heap = true;
     return true;
 }
 
-bool buffer_write(buffer *b, const void *data, size_t len)
+bool buffer_append(buffer *b, const void *data, size_t len)
 {
-    if (len > b->cap - b->len && !buffer_grow(b, len)) {
+    if (b->bounded && len > b->end - b->len) {
+        b->dropped += len - (b->end - b->len);
+        len = b->end - b->len;
+    }
+    if (len > b->cap - b->len && !grow(b, len)) {
         return false;
     }
-    memcpy(b->data + b->len, data, len);
-    b->len += len;
+    if (len > 0) {
+        memcpy(b->data + b->len, data, len);
+        b->len += len;
+    }
     return true;
+}
+
+void buffer_bound(buffer *b, uint64_t max)
+{
+    b->bounded = true;
+    b->dropped = 0;
+    b->lent = b->cap;
+    b->end = max < SIZE_MAX - b->len ? b->len + (size_t)max : SIZE_MAX;
+    if (b->cap > b->end) {
+        b->cap = b->end;
+    }
+}
+
+void buffer_unbound(buffer *b)
+{
+    b->bounded = false;
+    b->cap = b->lent;
 }
 
 bool section_begin(buffer *b, uint32_t tag, size_t *start)

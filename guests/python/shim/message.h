@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MESSAGE_ALIGN 8u
 
@@ -29,20 +30,36 @@ typedef struct {
     uint8_t *data;
     size_t len, cap;
     bool heap;
+    bool bounded;     /* what goes past end is counted instead of kept */
+    size_t end, lent; /* while bounded: the bound, and cap without it */
+    uint64_t dropped;
 } buffer;
 
 /* Both are false when there is no memory; no Python exception is set. */
-bool buffer_grow(buffer *b, size_t more);
-bool buffer_write(buffer *b, const void *data, size_t len);
+bool buffer_append(buffer *b, const void *data, size_t len);
+
+static inline bool buffer_write(buffer *b, const void *data, size_t len)
+{
+    if (len > b->cap - b->len) {
+        return buffer_append(b, data, len);
+    }
+    memcpy(b->data + b->len, data, len);
+    b->len += len;
+    return true;
+}
 
 static inline bool buffer_byte(buffer *b, uint8_t c)
 {
-    if (b->len == b->cap && !buffer_grow(b, 1)) {
-        return false;
+    if (b->len == b->cap) {
+        return buffer_append(b, &c, 1);
     }
     b->data[b->len++] = c;
     return true;
 }
+
+/* Keeps at most the next max bytes and counts what is dropped. */
+void buffer_bound(buffer *b, uint64_t max);
+void buffer_unbound(buffer *b);
 
 #define buffer_literal(b, text) buffer_write((b), (text), sizeof(text) - 1)
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESPONSE_KIND = 1, RESPONSE_VALUE, RESPONSE_ERROR };
+enum { RESPONSE_KIND = 1, RESPONSE_VALUE, RESPONSE_ERROR, RESPONSE_DROPPED };
 enum { KIND_VALUE, KIND_RAISED, KIND_REFUSED, KIND_NO_MEMORY };
 
 /* Given back when an allocation fails, so that the failure can be reported.
@@ -66,7 +66,7 @@ static uint64_t respond_error(buffer *out, uint32_t kind, PyObject *exception)
     return 0;
 }
 
-static void drop_ballast(void)
+void respond_make_room(void)
 {
     free(ballast);
     ballast = NULL;
@@ -109,7 +109,7 @@ uint64_t respond_raised(buffer *out)
     uint32_t kind = KIND_RAISED;
     if (is_no_memory(exception)) {
         kind = KIND_NO_MEMORY;
-        drop_ballast();
+        respond_make_room();
         exception = as_memory_error(exception);
     }
     return respond_error(out, kind, exception);
@@ -138,9 +138,13 @@ uint64_t respond_value(buffer *out, PyObject *value)
     uint32_t kind = KIND_VALUE;
     refusal why = {0};
     if (section_put(out, RESPONSE_KIND, &kind, sizeof kind) && section_begin(out, RESPONSE_VALUE, &section)) {
-        switch (json_write(out, value, call.max_depth, &why)) {
+        buffer_bound(out, call.max_value);
+        json_status status = json_write(out, value, call.max_depth, &why);
+        buffer_unbound(out);
+        switch (status) {
         case JSON_DONE:
-            if (section_end(out, section)) {
+            if (section_end(out, section) &&
+                (out->dropped == 0 || section_put(out, RESPONSE_DROPPED, &out->dropped, sizeof out->dropped))) {
                 return message_result(out);
             }
             break;

@@ -28,6 +28,7 @@ typedef struct {
     const char *code; /* NUL-terminated in place */
     size_t code_len;
     uint32_t max_depth;
+    uint64_t max_value; /* bytes of the value's JSON text that are kept */
     bool host_calls; /* the caller granted host calls */
 } request;
 
@@ -57,6 +58,7 @@ bool code_prepare(void);
 bool respond_prepare(void);
 uint64_t respond_value(buffer *out, PyObject *value);
 uint64_t respond_raised(buffer *out); /* for the exception that is set */
+void respond_make_room(void); /* after memory ran out, for the report of it */
 
 /* globals.c: defines the names of a globals section in namespace. */
 bool globals_load(PyObject *namespace, const uint8_t *data, size_t len);
