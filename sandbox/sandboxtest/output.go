@@ -41,6 +41,11 @@ var outputCases = []Case{
 			t.Errorf("message of %d bytes", n)
 		}
 	}},
+	{Name: "a value that would not fit into the memory beside its text", Code: py("'v'*45_000_000"), Status: []sandbox.Status{sandbox.StatusOutputLimit}, Check: func(t *testing.T, r sandbox.Result) {
+		if r.Usage.Value != 45_000_002 || r.Truncated == nil {
+			t.Errorf("a value of %d bytes, truncated: %+v", r.Usage.Value, r.Truncated)
+		}
+	}},
 	{Name: "a value over its limit", Code: py("'v'*1000"), Limits: sandbox.Limits{MaxValue: 100}, Status: []sandbox.Status{sandbox.StatusOutputLimit}, Check: func(t *testing.T, r sandbox.Result) {
 		if r.ValuePrefix != `"`+strings.Repeat("v", 99) || r.Truncated == nil || r.Truncated.Value != 1002 {
 			t.Errorf("prefix %q, truncated %+v", r.ValuePrefix, r.Truncated)
