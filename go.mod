@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/alecthomas/kong v1.17.0 // cmd/mayfly: flags
 	github.com/bmatcuk/doublestar/v4 v4.10.4 // manifests: patterns for files
-	github.com/go-json-experiment/json v1.27.2 // sandbox/rows, internal/canonjson: strict JSON
+	github.com/go-json-experiment/json v1.27.2 // sandbox/rows, internal/canonjson, governor/output: strict JSON
 	github.com/google/go-cmp v0.7.0 // tests
 	github.com/klauspost/compress v1.20.4 // guests: zstd
 	github.com/rogpeppe/go-internal v1.16.0 // tests: testscript, txtar
