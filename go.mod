@@ -8,6 +8,7 @@ require (
 	github.com/go-json-experiment/json v1.27.2 // sandbox/rows, internal/canonjson, governor/output: strict JSON
 	github.com/google/go-cmp v0.7.0 // tests
 	github.com/klauspost/compress v1.20.4 // guests: zstd
+	github.com/ncruces/go-sqlite3 v0.37.0 // internal/store
 	github.com/rogpeppe/go-internal v1.16.0 // tests: testscript, txtar
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // manifests: argument schemas
 	github.com/tetratelabs/wazero v1.12.0 // sandbox/wasm
@@ -17,4 +18,8 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // manifests: YAML
 )
 
-require golang.org/x/tools v0.26.0 // indirect
+require (
+	github.com/ncruces/go-sqlite3-wasm/v6 v6.5.35401 // indirect
+	github.com/ncruces/julianday v1.0.0 // indirect
+	golang.org/x/tools v0.52.0 // indirect
+)
