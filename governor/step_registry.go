@@ -1,0 +1,60 @@
+package governor
+
+import (
+	"slices"
+
+	"github.com/mayfly-run/mayfly/internal/store"
+)
+
+// checkRegistry is step 1: is there such a tool, is it what it says it is, and
+// may this run call it?
+func (e *evaluation) checkRegistry() verdict {
+	tool, ok := e.g.tools[e.call.Tool]
+	if !ok {
+		if e.g.unmanifested[e.call.Tool] {
+			return block(CodeManifestRequired, "the tool has no manifest, and tools need one here")
+		}
+		return block(CodeToolUnknown, "there is no tool of this name")
+	}
+	e.tool = tool
+	e.d.Version, e.d.Digest = tool.manifest.Metadata.Version, tool.manifest.Digest()
+	switch {
+	case !tool.manifest.Spec.Enabled:
+		return block(CodeToolDisabled, "the tool is disabled")
+	case !tool.manifest.EnabledFor(e.subject.Tenant):
+		return block(CodeToolNotEnabled, "the tool is not enabled for this tenant")
+	case !tool.manifest.PinMatches():
+		return block(CodeDigestMismatch, "the tool's definition is not the one that was reviewed; it must be pinned anew")
+	}
+	if e.g.verify != nil {
+		if err := e.g.verify(e.ctx, tool.manifest); err != nil {
+			return block(CodeDigestMismatch, "the tool has changed since it was loaded")
+		}
+	}
+	return e.checkGrant()
+}
+
+// checkGrant blocks tools that are known but not bound to the run.
+func (e *evaluation) checkGrant() verdict {
+	const reason = "the tool exists, but this run may not call it; ask for another tool, or for a grant"
+	if e.call.Run == "" {
+		if e.task.tools != nil && !e.task.tools[e.call.Tool] {
+			return block(CodeToolNotGranted, "the tool exists, but runs of this task may not call it")
+		}
+		return pass
+	}
+	grants, err := e.g.store.Grants(e.ctx, e.call.Run)
+	if err != nil {
+		return broken("the run's grants cannot be looked up")
+	}
+	i := slices.IndexFunc(grants, func(g store.Grant) bool { return g.Tool == e.call.Tool })
+	switch {
+	case i < 0:
+		return block(CodeToolNotGranted, reason)
+	case !grants[i].Revoked.IsZero():
+		return block(CodeGrantRevoked, "this run could call the tool, until that was revoked")
+	case !grants[i].Active(e.now):
+		return block(CodeGrantExpired, "this run could call the tool for a time that is over")
+	}
+	return pass
+}
