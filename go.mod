@@ -5,10 +5,11 @@ go 1.26.0
 require (
 	github.com/alecthomas/kong v1.17.0 // cmd/mayfly: flags
 	github.com/bmatcuk/doublestar/v4 v4.10.4 // manifests: patterns for files
-	github.com/go-json-experiment/json v1.27.2 // sandbox/rows, internal/canonjson: strict JSON
+	github.com/go-json-experiment/json v1.27.2 // sandbox/rows, internal/canonjson, governor/output: strict JSON
 	github.com/google/cel-go v0.31.0 // governor: policy expressions
 	github.com/google/go-cmp v0.7.0 // tests
 	github.com/klauspost/compress v1.20.4 // guests: zstd
+	github.com/ncruces/go-sqlite3 v0.37.0 // internal/store
 	github.com/rogpeppe/go-internal v1.16.0 // tests: testscript, txtar
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // manifests: argument schemas
 	github.com/tetratelabs/wazero v1.12.0 // sandbox/wasm
@@ -21,9 +22,11 @@ require (
 require (
 	cel.dev/expr v0.25.1 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
+	github.com/ncruces/go-sqlite3-wasm/v6 v6.5.35401 // indirect
+	github.com/ncruces/julianday v1.0.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/exp v0.0.0-20240823005443-9b4947da3948 // indirect
-	golang.org/x/tools v0.26.0 // indirect
+	golang.org/x/tools v0.52.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20240826202546-f6391c0de4c7 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20240826202546-f6391c0de4c7 // indirect
 	google.golang.org/protobuf v1.36.10 // indirect

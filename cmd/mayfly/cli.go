@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -12,6 +13,9 @@ import (
 // commandLine is all that can be said to mayfly; each verb has a file.
 type commandLine struct {
 	Exec    execCommand    `cmd:"" help:"Run Python code in a fresh interpreter."`
+	Tools   toolsCommand   `cmd:"" help:"List, show, describe, pin and add tools."`
+	Schema  schemaCommand  `cmd:"" help:"Print the JSON Schema of a manifest."`
+	Doctor  doctorCommand  `cmd:"" help:"Check the manifests and what this machine can do."`
 	Guests  guestsCommand  `cmd:"" help:"Show the interpreters in this program."`
 	Version versionCommand `cmd:"" help:"Show the version."`
 }
@@ -37,7 +41,7 @@ func run(args []string, p *process) int {
 	if err != nil {
 		verb := ""
 		if pe, ok := errors.AsType[*kong.ParseError](err); ok && pe.Context != nil && pe.Context.Selected() != nil {
-			verb = pe.Context.Selected().Name + " "
+			verb = strings.TrimPrefix(pe.Context.Selected().FullPath(), "mayfly ") + " "
 		}
 		return p.fail(usagef("%w; see mayfly %s--help", err, verb))
 	}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mayfly-run/mayfly/manifests"
+)
+
+type doctorCommand struct {
+	harnessFlag
+	JSON bool `name:"json" help:"Print a JSON object."`
+	cacheFlag
+}
+
+func (doctorCommand) Help() string {
+	return `The manifests are loaded as they are for a call, and everything that is wrong with them, or deserves a look, is printed with its place. Then comes what this machine can do, found out by trying where trying changes nothing. Without a harness only the machine is looked at.
+
+Example:
+
+  mayfly doctor --json
+
+Exit codes: 0 nothing is in the way, 1 something is: an error, a tool that differs from its pin, or an interpreter that is missing; 2 the command is wrong, 4 something of Mayfly's own failed.`
+}
+
+// diagnosis is what "doctor --json" prints.
+type diagnosis struct {
+	OK      bool           `json:"ok"`
+	Harness *harnessHealth `json:"harness"` // null when there is none
+	Machine machineHealth  `json:"machine"`
+}
+
+type harnessHealth struct {
+	File     string    `json:"file"`
+	Tools    int       `json:"tools"`
+	Problems []problem `json:"problems"`
+	Unpinned []missing `json:"unpinned"`
+}
+
+// missing is a pin that is to be added.
+type missing struct {
+	Tool string `json:"tool"`
+	File string `json:"file"`
+	Line string `json:"line_to_add"`
+}
+
+func (c *doctorCommand) Run(p *process) error {
+	d := diagnosis{OK: true}
+	file, err := c.find(p)
+	switch {
+	case err == nil:
+		d.Harness = examine(file)
+	case !errors.Is(err, errNoHarness):
+		return err
+	}
+	dir := c.dir(&progress{}) // where there is none, the report says so
+	d.Machine = examineMachine(dir)
+	d.OK = !d.Machine.fails() && (d.Harness == nil || !d.Harness.fails())
+	if c.JSON {
+		err = p.stdout.object(d)
+	} else {
+		err = p.stdout.guest([]byte(d.text()))
+	}
+	if err == nil && !d.OK {
+		err = exitRaised
+	}
+	return err
+}
+
+// examine loads a harness and tells what is wrong.
+func examine(file string) *harnessHealth {
+	h := &harnessHealth{File: file, Problems: []problem{}, Unpinned: []missing{}}
+	set, err := manifests.Load(file, nil)
+	if errs, ok := errors.AsType[manifests.Errors](err); ok {
+		for _, e := range errs {
+			h.Problems = append(h.Problems, newError(e))
+		}
+		return h
+	}
+	h.Tools = len(set.Tools())
+	for _, w := range set.Warnings {
+		if w.Code != manifests.WarnUnpinned {
+			h.Problems = append(h.Problems, newWarning(w))
+			continue
+		}
+		if t, ok := set.Tool(w.Tool); ok {
+			h.Unpinned = append(h.Unpinned, missing{w.Tool, w.File, fmt.Sprintf(`definition_digest: "%s"`, t.Digest())})
+		}
+	}
+	return h
+}
+
+func (h *harnessHealth) fails() bool {
+	for _, p := range h.Problems {
+		if p.Fails {
+			return true
+		}
+	}
+	return false
+}
+
+// text is the report for people.
+func (d diagnosis) text() string {
+	var b strings.Builder
+	if h := d.Harness; h == nil {
+		fmt.Fprintf(&b, "harness: none; %v\n", errNoHarness)
+	} else {
+		h.text(&b)
+	}
+	d.Machine.text(&b)
+	return b.String()
+}
+
+func (h *harnessHealth) text(b *strings.Builder) {
+	errs, warnings := 0, 0
+	for _, p := range h.Problems {
+		if p.Level == "error" {
+			errs++
+		} else {
+			warnings++
+		}
+	}
+	if errs > 0 {
+		fmt.Fprintf(b, "harness: %s does not load: %s\n", h.File, count(errs, "error"))
+	} else {
+		fmt.Fprintf(b, "harness: %s, %s, %s\n", h.File, count(h.Tools, "tool"), count(warnings, "warning"))
+	}
+	for _, p := range h.Problems {
+		level := p.Level
+		if level == "warning" && p.Fails {
+			level = "failure"
+		}
+		fmt.Fprintf(b, "  %s: %s\n", level, oneLine(p.text()))
+	}
+	if len(h.Unpinned) > 0 {
+		fmt.Fprintf(b, "  %s not pinned; add the line below spec, or run mayfly tools pin:\n", count(len(h.Unpinned), "tool"))
+	}
+	for _, m := range h.Unpinned {
+		fmt.Fprintf(b, "    %s: %s\n      %s\n", oneLine(m.File), m.Tool, m.Line)
+	}
+}
+
+// count says how many of something there are.
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

@@ -1,0 +1,35 @@
+package main
+
+import "github.com/mayfly-run/mayfly/manifests"
+
+// problem is an error or a warning about a manifest, as it is printed.
+type problem struct {
+	Level   string `json:"level"` // error, or warning
+	Fails   bool   `json:"fails"`
+	File    string `json:"file"`
+	Line    int    `json:"line,omitzero"`
+	Column  int    `json:"column,omitzero"`
+	Pointer string `json:"pointer"`
+	Tool    string `json:"tool,omitzero"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+
+	full string // with the place
+}
+
+func newError(e *manifests.Error) problem {
+	return problem{
+		Level: "error", Fails: true, File: e.File, Line: e.Line, Column: e.Column, Pointer: e.Pointer,
+		Code: string(e.Code), Message: e.Reason, full: e.Error(),
+	}
+}
+
+func newWarning(w manifests.Warning) problem {
+	return problem{
+		Level: "warning", Fails: w.Fails(), File: w.File, Line: w.Line, Column: w.Column, Pointer: w.Pointer,
+		Tool: w.Tool, Code: string(w.Code), Message: w.Message, full: w.String(),
+	}
+}
+
+// text is the problem with its place, on one line.
+func (p problem) text() string { return p.full }

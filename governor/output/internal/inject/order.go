@@ -1,0 +1,141 @@
+package inject
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// order gives the order that the word at i is the verb of: from its first word
+// to the end of its sentence, since what follows is mostly more of it.
+func (f *finder) order(i int) (start, end int) {
+	if start, end := f.unspacedOrder(i); end > 0 {
+		return start, sentenceEnd(f.text, end)
+	}
+	to := wordEnd(f.text, i)
+	if to == i {
+		return 0, 0
+	}
+	w := lookup(f.text[i:to])
+	if w == "" {
+		return 0, 0
+	}
+	patterns, verbs := phrases[w], verbsOf[w]
+	if patterns == nil && verbs == nil {
+		return 0, 0
+	}
+	sentence := following(f.text, i)
+	for _, p := range patterns {
+		if p.negatable && f.negated() {
+			continue
+		}
+		if n := p.match(sentence.lower); n > 0 {
+			return i, sentenceEnd(f.text, sentence.at[n-1].end)
+		}
+	}
+	for _, l := range verbs {
+		if end := l.after(sentence); end > 0 {
+			return i, sentenceEnd(f.text, end)
+		}
+		if start := f.before(l); start >= 0 {
+			return start, sentenceEnd(f.text, to)
+		}
+	}
+	return 0, 0
+}
+
+// ahead is how many words an order is looked for in.
+const ahead = 18
+
+// maxAhead bounds them in bytes.
+const maxAhead = 320
+
+// clause is the words from a verb on, to the end of the sentence at most.
+type clause struct {
+	lower []string
+	at    []word
+}
+
+func following(text []byte, i int) clause {
+	var c clause
+	limit := min(len(text), i+maxAhead)
+	for i < limit && len(c.at) < ahead {
+		end := wordEnd(text[:limit], i)
+		if end == i {
+			if endsSentence(text, i) {
+				break
+			}
+			i++
+			continue
+		}
+		c.lower = append(c.lower, lookup(text[i:end]))
+		c.at = append(c.at, word{i, end})
+		i = end
+	}
+	return c
+}
+
+// negations turn an order into a warning.
+var negations = set(`not never don't dont cannot can't won't didn't doesn't shouldn't mustn't nor without`)
+
+// negated reports whether one of the two words before says that it is not to be
+// done.
+func (f *finder) negated() bool {
+	for k := 1; k <= 2; k++ {
+		w, ok := f.words.back(k)
+		if ok && negations[lookup(f.text[w.start:w.end])] {
+			return true
+		}
+	}
+	return false
+}
+
+// before finds an order whose verb comes last. -1: there is none.
+func (f *finder) before(l *language) int {
+	which, what, first := false, false, -1
+	for k := 1; k <= recent; k++ {
+		w, ok := f.words.back(k)
+		if !ok {
+			break
+		}
+		text := lookup(f.text[w.start:w.end])
+		isWhich, isWhat := l.which.has(text), l.what.has(text)
+		which, what = which || isWhich, what || isWhat
+		if isWhich || isWhat {
+			first = w.start
+		}
+		if which && what {
+			return first
+		}
+	}
+	return -1
+}
+
+// maxSentence is how far an order is removed when its sentence does not end.
+const maxSentence = 400
+
+// sentenceEnd gives where the sentence that goes on at i ends. What closes it
+// stays.
+func sentenceEnd(text []byte, i int) int {
+	limit := min(len(text), i+maxSentence)
+	for j := i; j < limit; {
+		r, size := utf8.DecodeRune(text[j:])
+		switch {
+		case r == '\n' || r == '\r' || r == '"' || r == '<' || r == '`':
+			return trimRight(text, i, j)
+		case endsSentence(text, j), r == '」' || r == '』' || r == '”':
+			return trimRight(text, i, j)
+		}
+		j += size
+	}
+	if limit == len(text) {
+		return trimRight(text, i, limit)
+	}
+	for limit > i && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return limit
+}
+
+func trimRight(text []byte, from, to int) int {
+	return from + len(bytes.TrimRight(text[from:to], " \t"))
+}
