@@ -53,7 +53,7 @@ func (e *Engine) start() {
 	e.queue = newQueue(e.config.MaxConcurrent, e.config.MaxQueue)
 	e.pool = newPool(e.config.Ready, func() (*instance, error) {
 		return e.newInstance(e.image, e.config.MaxMemory)
-	})
+	}, func(i *instance) { i.rest(e.image) })
 }
 
 // Run implements [sandbox.Sandbox].

@@ -18,6 +18,7 @@ type instance struct {
 	world  *world
 	fuel   api.MutableGlobal
 	run    api.Function
+	rested bool
 }
 
 // Guest exports.
@@ -71,6 +72,14 @@ func (e *Engine) newInstance(img *image, grow uint64) (*instance, error) {
 		global.Set(g.value)
 	}
 	return i, nil
+}
+
+// rest does for an instance that waits what saves its call more time.
+func (i *instance) rest(img *image) {
+	if !i.rested {
+		i.rested = true
+		img.mapRead(i.memory)
+	}
 }
 
 // close drops the instance and its memory.

@@ -68,5 +68,6 @@ func newBacking(memory []byte) (backing, error) { return backing{bytes.Clone(mem
 func (b *backing) bytes() []byte                { return b.memory }
 func (b *backing) close()                       {}
 func (img *image) warm(*linearMemory)           {}
+func (img *image) mapRead(*linearMemory)        {}
 
 func threadCPU() time.Duration { return 0 }

@@ -56,6 +56,7 @@ func TestWarm(t *testing.T) {
 	}
 	defer m.Free()
 	img.warm(m)
+	img.mapRead(m)
 	if diff := cmp.Diff(img.hot, m.pages(privatePages, img.size), compareImage); diff != "" {
 		t.Errorf("private pages (-want +got):\n%s", diff)
 	}

@@ -1,12 +1,16 @@
 package wasm
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // pool keeps instances made ahead of need and drops used ones, on a goroutine
 // of its own, so that a call pays for neither. An instance that comes back from
 // a call is only ever closed.
 type pool struct {
 	make  func() (*instance, error)
+	rest  func(*instance) // what else can be done for an instance that waits
 	ready chan *instance
 	used  chan *instance
 	wake  chan struct{}
@@ -18,9 +22,14 @@ type pool struct {
 // still held. When it is full, callers drop their own.
 const usedRoom = 4
 
-func newPool(ready int, make_ func() (*instance, error)) *pool {
+// restAfter is how long nobody must have wanted an instance before more is done
+// for those that wait: under load it would cost more than it saves.
+const restAfter = 2 * time.Millisecond
+
+func newPool(ready int, make_ func() (*instance, error), rest func(*instance)) *pool {
 	p := &pool{
 		make:  make_,
+		rest:  rest,
 		ready: make(chan *instance, max(ready, 0)),
 		used:  make(chan *instance, usedRoom),
 		wake:  make(chan struct{}, 1),
@@ -54,13 +63,46 @@ func (p *pool) drop(i *instance) {
 }
 
 func (p *pool) work() {
-	for {
+	idle := time.NewTimer(restAfter)
+	defer idle.Stop()
+	for more := true; more; more = p.next(idle.C) {
 		p.fill()
+		idle.Reset(restAfter)
+	}
+}
+
+// next waits for something to do. It reports false when the pool closes.
+func (p *pool) next(idle <-chan time.Time) bool {
+	select {
+	case i := <-p.used:
+		i.close()
+	case <-p.wake:
+	case <-idle:
+		p.restAll()
+		return p.next(nil)
+	case <-p.quit:
+		return false
+	}
+	return true
+}
+
+// restAll does what can be done for the instances that wait, until one is
+// wanted.
+func (p *pool) restAll() {
+	for range cap(p.ready) {
 		select {
-		case i := <-p.used:
-			i.close()
-		case <-p.wake:
-		case <-p.quit:
+		case i := <-p.ready:
+			p.rest(i)
+			select {
+			case p.ready <- i:
+			case <-p.quit:
+				i.close()
+				return
+			}
+		default:
+			return
+		}
+		if len(p.wake) > 0 {
 			return
 		}
 	}
