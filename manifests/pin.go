@@ -98,10 +98,7 @@ func pinEdit(text []byte, doc *node, digest string) (edit, bool) {
 	if old := spec.get("definition_digest"); old != nil {
 		return replaceScalar(text, old, digest)
 	}
-	if spec.flow {
-		return insertInFlow(text, spec, digest)
-	}
-	return insertLine(text, spec, digest)
+	return insertMember(text, spec, "definition_digest", `"`+digest+`"`)
 }
 
 // replaceScalar replaces a value that stands on one line, in its own style.
@@ -150,28 +147,36 @@ func quotedLength(s string) int {
 	return 0
 }
 
-// insertInFlow puts the pin first between the brackets: on a line of its own
-// where the first member has one.
-func insertInFlow(text []byte, spec *node, digest string) (edit, bool) {
-	first := spec.keys[0]
-	entry := `definition_digest: "` + digest + `"`
-	if text[first.offset] == '"' {
-		entry = `"definition_digest": "` + digest + `"`
+// insertMember puts a member in front of those that an object has.
+func insertMember(text []byte, object *node, name, value string) (edit, bool) {
+	if object.flow {
+		return insertInFlow(text, object, name, value)
 	}
-	if first.line == spec.line {
-		return edit{first.offset, first.offset, entry + ", "}, true
-	}
-	return newLine(text, spec.offset, first.offset, entry+",")
+	return insertLine(text, object, name, value)
 }
 
-// insertLine puts the pin on a line of its own, first below spec, so that no
-// comment gets another neighbour.
-func insertLine(text []byte, spec *node, digest string) (edit, bool) {
-	first := spec.keys[0]
-	if first.line == spec.key().line {
+// insertInFlow puts the member first between the brackets: on a line of its own
+// where the first one has one.
+func insertInFlow(text []byte, object *node, name, value string) (edit, bool) {
+	first := object.keys[0]
+	if text[first.offset] == '"' {
+		name = `"` + name + `"`
+	}
+	entry := name + ": " + value
+	if first.line == object.line {
+		return edit{first.offset, first.offset, entry + ", "}, true
+	}
+	return newLine(text, object.offset, first.offset, entry+",")
+}
+
+// insertLine puts the member on a line of its own, first below the object's
+// name, so that no comment gets another neighbour.
+func insertLine(text []byte, object *node, name, value string) (edit, bool) {
+	first := object.keys[0]
+	if first.line == object.key().line {
 		return edit{}, false
 	}
-	return newLine(text, spec.key().offset, first.offset, `definition_digest: "`+digest+`"`)
+	return newLine(text, object.key().offset, first.offset, name+": "+value)
 }
 
 // newLine adds a line after the one that holds the byte at after, indented like

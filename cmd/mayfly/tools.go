@@ -10,6 +10,7 @@ type toolsCommand struct {
 	Show     toolsShowCommand     `cmd:"" help:"Show a tool's manifest as it is in force."`
 	Describe toolsDescribeCommand `cmd:"" help:"Write what a model is told of the tools."`
 	Pin      toolsPinCommand      `cmd:"" help:"Write the digest of each tool's definition into its manifest."`
+	Add      toolsAddCommand      `cmd:"" help:"Write a manifest from a Python function."`
 }
 
 // manifestExitCodes is in the help of the verbs that read manifests.
