@@ -1,0 +1,80 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mayfly-run/mayfly/governor"
+	"github.com/mayfly-run/mayfly/internal/store"
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+// Approval is a question to a person about one exact call, and the answer.
+type Approval = store.Approval
+
+// ApprovalFilter chooses approvals. Its Now may be left out.
+type ApprovalFilter = store.ApprovalFilter
+
+// Approver is a person who decides.
+type Approver struct {
+	// Name says who. It must not be the principal whose call it is.
+	Name string
+	// Roles are what the person may decide as.
+	Roles []string
+}
+
+// Errors of approvals, beside those for one that is unknown, decided or expired.
+var (
+	ErrNotApprover = governor.ErrNotApprover
+	ErrDecided     = store.ErrDecided
+	ErrExpired     = store.ErrExpired
+	ErrNotFound    = store.ErrNotFound
+)
+
+// Authorize says what would be decided about a call now, and does nothing: a
+// place in a rate limit is given back, nothing is asked and nothing used up.
+func (r *Runtime) Authorize(ctx context.Context, c Call) governor.Decision {
+	return r.governor.Authorize(ctx, c.governed())
+}
+
+// AuthorizeAs is [Runtime.Authorize] for a run that does not exist: what would
+// be decided about the first call of such a run.
+func (r *Runtime) AuthorizeAs(ctx context.Context, c RunConfig, call Call) governor.Decision {
+	g := call.governed()
+	g.Run, g.Subject, g.Labels = "", governor.Subject{Principal: c.Principal, Tenant: c.Tenant, Task: c.Task}, c.Labels
+	return r.governor.Authorize(ctx, g)
+}
+
+// Approvals gives approvals, the newest first.
+func (r *Runtime) Approvals(ctx context.Context, f ApprovalFilter) ([]Approval, error) {
+	if f.Now.IsZero() {
+		f.Now = r.now()
+	}
+	return r.store.Approvals(ctx, f)
+}
+
+// Approval gives one approval.
+func (r *Runtime) Approval(ctx context.Context, id string) (Approval, error) {
+	return r.store.Approval(ctx, id, r.now())
+}
+
+// Approve says yes to a request. The run still has to repeat its call, which
+// uses the approval up.
+func (r *Runtime) Approve(ctx context.Context, id string, by Approver, reason string) (Approval, error) {
+	return r.governor.Approve(ctx, id, by.Name, by.Roles, reason, nil)
+}
+
+// Edit says yes to other arguments than were asked for. They go through every
+// step as soon as the run calls with them.
+func (r *Runtime) Edit(ctx context.Context, id string, by Approver, reason string, args sandbox.RawJSON) (Approval, error) {
+	if len(args) == 0 {
+		return Approval{}, errors.New("edit: no arguments")
+	}
+	return r.governor.Approve(ctx, id, by.Name, by.Roles, reason, args)
+}
+
+// Reject says no.
+func (r *Runtime) Reject(ctx context.Context, id string, by Approver, reason string) (Approval, error) {
+	return r.governor.Reject(ctx, id, by.Name, by.Roles, reason)
+}

@@ -1,0 +1,206 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mayfly-run/mayfly/governor"
+	"github.com/mayfly-run/mayfly/governor/output"
+	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+// Call is a tool call as an agent proposes it.
+type Call struct {
+	// RunID is the run it belongs to. Required.
+	RunID string
+	// ID names the call in the trace. Default: a new random one.
+	ID string
+	// Tool is the tool's name.
+	Tool string
+	// Args are the arguments, a JSON object. Empty: {}.
+	Args sandbox.RawJSON
+	// Approval is the ID of the approval that the call resumes; empty for a new
+	// call.
+	Approval string
+}
+
+// governed is the call as the governor takes it.
+func (c Call) governed() governor.Call {
+	args := c.Args
+	if len(args) == 0 {
+		args = sandbox.RawJSON("{}")
+	}
+	return governor.Call{Run: c.RunID, ID: c.ID, Tool: c.Tool, Args: governor.ParseArguments(args), Approval: c.Approval}
+}
+
+// Result is how a call ended.
+type Result struct {
+	// CallID is the call's.
+	CallID string
+	// Outcome says how it ended, and Next what is safe to do now.
+	Outcome Outcome
+	Next    string
+	// Decision is the governor's.
+	Decision governor.Decision
+	// Output is the tool's result after the governor's last step; nil if there is
+	// none. It is JSON unless it was cut: see Output.Truncated.
+	Output *output.Result
+	// Label says whether Output may hold someone else's words.
+	Label manifests.Label
+	// Error explains an Outcome without a result. A model is shown its Type only.
+	Error *Failure
+	// Approval is the ID of the request that a person has to decide, with
+	// [ApprovalRequired].
+	Approval string
+	// RetryAt is when the call can be repeated, with [RateLimited].
+	RetryAt time.Time
+	// IdempotencyKey is what the tool was given. It is the same whenever the run
+	// repeats this call.
+	IdempotencyKey string
+	// Repeated: the call took effect before, and the tool did not run again.
+	Repeated bool
+	// Sandbox is what a code tool's sandbox said, before the governor's last
+	// step. It is for the operator, not for a model.
+	Sandbox *sandbox.Result
+}
+
+// Call decides a call and, if it may go ahead, makes it. What the tool or the
+// governor say is in the Result; an error means that the call could not even be
+// decided, and did not happen.
+func (r *Runtime) Call(ctx context.Context, c Call) (Result, error) {
+	return r.call(ctx, c, nil)
+}
+
+// CallCode is [Runtime.Call] for a code tool with globals that need not be
+// JSON. c.Args holds the code and whatever else the governor is to see.
+func (r *Runtime) CallCode(ctx context.Context, c Call, in CodeInput) (Result, error) {
+	if t, ok := r.set.Tool(c.Tool); !ok || t.Spec.Transport != manifests.TransportCode {
+		return Result{}, fmt.Errorf("call %s: not a code tool", c.Tool)
+	}
+	return r.call(ctx, c, &in)
+}
+
+func (r *Runtime) call(ctx context.Context, c Call, in *CodeInput) (Result, error) {
+	if c.ID == "" {
+		c.ID = newID()
+	}
+	g := c.governed()
+	d, err := r.decide(ctx, g)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{CallID: c.ID, Decision: d, Outcome: outcomeOf(d)}
+	if d.Outcome != governor.Allow {
+		result.Approval, result.RetryAt = d.ApprovalID, d.RetryAt
+		result.Next = result.Outcome.Next()
+		return result, nil
+	}
+	tool, _ := r.set.Tool(c.Tool)
+	result.Label = tool.Spec.Output.Label
+	result.IdempotencyKey = d.IdempotencyKey
+	start := r.now()
+	if err := r.execute(ctx, tool, g.Args, in, &result); err != nil {
+		result.Outcome, result.Output, result.Error = r.broken(tool, result), nil, &Failure{Type: "internal", Message: err.Error()}
+	}
+	result.Next = result.Outcome.Next()
+	return result, r.trace.note(endNote(r.now(), result, r.now().Sub(start)))
+}
+
+// decide has the governor decide and writes its decision down. A decision that
+// cannot be written down is none: nothing runs that the trace does not show.
+func (r *Runtime) decide(ctx context.Context, g governor.Call) (governor.Decision, error) {
+	d := r.governor.Decide(ctx, g)
+	if err := r.trace.note(decisionNote(r.now(), d)); err != nil {
+		return governor.Decision{}, errors.Join(err, r.governor.Abandon(context.WithoutCancel(ctx), d))
+	}
+	return d, nil
+}
+
+// broken is the outcome of a call during which the host failed: whatever was
+// known before, a write may have happened once its tool was started.
+func (r *Runtime) broken(tool *manifests.Tool, so Result) Outcome {
+	if tool.Spec.SideEffect.Writes() && so.Outcome.ran() {
+		return EffectAmbiguous
+	}
+	return Internal
+}
+
+// execute makes a call that was allowed: steps 8 and 9.
+func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args governor.Arguments, in *CodeInput, result *Result) error {
+	prior, err := r.begin(ctx, tool, result)
+	if err != nil || prior {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, tool.Spec.Timeout)
+	rep := r.transports[tool.Spec.Transport].invoke(bounded, invocation{
+		tool: tool, args: args, key: result.IdempotencyKey, code: in, hostCall: r.hostCall(result.Decision.Run),
+	})
+	cancel()
+	result.Outcome, result.Error, result.Sandbox = effectOutcome(tool, rep), rep.failure, rep.sandbox
+	// The end is written down even if the caller has gone.
+	if err := r.finish(context.WithoutCancel(ctx), tool, *result); err != nil {
+		return err
+	}
+	if rep.json == nil {
+		return nil
+	}
+	result.Output, err = r.governor.Output(tool, rep.json)
+	return err
+}
+
+// effectOutcome says what a reply means for a tool that changes something.
+func effectOutcome(tool *manifests.Tool, rep reply) Outcome {
+	o := rep.outcome.known()
+	if !tool.Spec.SideEffect.Writes() || !rep.started {
+		return o
+	}
+	switch o {
+	case OK:
+		return EffectConfirmed
+	case Timeout, MemoryLimit, OutputLimit, FuelLimit, Cancelled, Internal:
+		return EffectAmbiguous
+	}
+	return o
+}
+
+// hostCall lets the code of a call use the run's other tools. Each such call
+// goes through every step itself, on the time of the outer call.
+func (r *Runtime) hostCall(runID string) func(context.Context, string, sandbox.RawJSON) (sandbox.RawJSON, error) {
+	return func(ctx context.Context, tool string, args sandbox.RawJSON) (sandbox.RawJSON, error) {
+		depth, _ := ctx.Value(depthKey{}).(int)
+		if depth >= maxNesting {
+			return nil, fmt.Errorf("calls of tools within tools are nested more than %d deep", maxNesting)
+		}
+		result, err := r.Call(context.WithValue(ctx, depthKey{}, depth+1), Call{RunID: runID, Tool: tool, Args: args})
+		if err != nil {
+			return nil, errors.New("the call could not be decided")
+		}
+		if !result.Outcome.OK() {
+			return nil, errors.New(modelError(result))
+		}
+		if result.Output == nil {
+			return sandbox.RawJSON("null"), nil
+		}
+		return result.Output.JSON()
+	}
+}
+
+// depthKey counts how deep a call is nested in others.
+type depthKey struct{}
+
+// maxNesting is how deep calls may nest. Each level holds a sandbox.
+const maxNesting = 4
+
+// modelError is what a model may be told of a call that did not succeed.
+func modelError(r Result) string {
+	text := string(r.Outcome)
+	if r.Decision.Outcome != governor.Allow {
+		text += ": " + r.Decision.Reason
+	} else if r.Error != nil {
+		text += ": " + r.Error.Type
+	}
+	return text + "; " + r.Outcome.Next()
+}

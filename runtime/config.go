@@ -1,0 +1,178 @@
+package runtime
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/mayfly-run/mayfly/governor"
+	"github.com/mayfly-run/mayfly/internal/store"
+	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+// Config says what a runtime works with. The zero value has no tools.
+type Config struct {
+	// Harness is the path of a harness.yaml. Empty: a harness with every default
+	// and the tools given here, which keeps nothing on disk.
+	Harness string
+	// Tools are tools that the host brings itself, beside those of the harness.
+	Tools []*manifests.Tool
+	// Funcs are the tools that are Go functions, by name. A name needs a manifest
+	// with transport native.
+	Funcs map[string]Func
+	// Store overrides the harness's store: "memory", or the path of a file.
+	Store string
+	// Trace overrides the harness's trace file; "none" writes no trace.
+	Trace string
+	// Sandbox has the settings of the sandboxes for code; its Guest is ignored.
+	Sandbox SandboxConfig
+	// OpenSandbox replaces the way sandboxes are opened; nil is [OpenSandbox].
+	OpenSandbox func(ctx context.Context, guest string) (sandbox.Sandbox, error)
+	// Judge replaces the harness's judge; nil keeps it.
+	Judge governor.Judge
+	// Now is the clock of runs, limits and approvals. Default time.Now.
+	Now func() time.Time
+}
+
+// Runtime calls tools under the governor. Its methods may be used by several
+// goroutines.
+type Runtime struct {
+	set        *manifests.Set
+	governor   *governor.Governor
+	store      store.Store
+	trace      *tracer
+	transports map[manifests.Transport]transport
+	code       *code
+	funcs      funcs
+	now        func() time.Time
+}
+
+// storeMemory is the name of a store that is gone with the process.
+const storeMemory = "memory"
+
+// traceNone is the name of no trace.
+const traceNone = "none"
+
+// Open loads a harness and makes everything ready that its tools need before
+// their first call. Effects that a process left unfinished when it died are
+// ambiguous from here on.
+//
+// An error of type [manifests.Errors] says all that is wrong in the manifests.
+func Open(ctx context.Context, config Config) (*Runtime, error) {
+	set, err := loadSet(config)
+	if err != nil {
+		return nil, err
+	}
+	r := &Runtime{set: set, funcs: config.Funcs, now: config.Now}
+	if r.now == nil {
+		r.now = time.Now
+	}
+	for name := range config.Funcs {
+		if t, ok := set.Tool(name); !ok || t.Spec.Transport != manifests.TransportNative {
+			return nil, fmt.Errorf("open runtime: the function %s has no manifest with transport native", name)
+		}
+	}
+	if err := r.open(ctx, config); err != nil {
+		return nil, errors.Join(fmt.Errorf("open runtime: %w", err), r.Close())
+	}
+	return r, nil
+}
+
+func loadSet(config Config) (*manifests.Set, error) {
+	if config.Harness != "" {
+		return manifests.Load(config.Harness, config.Tools)
+	}
+	return manifests.NewSet(manifests.NewHarness(), config.Tools)
+}
+
+func (r *Runtime) open(ctx context.Context, config Config) error {
+	var err error
+	if r.store, err = openStore(ctx, config, r.set.Harness); err != nil {
+		return err
+	}
+	if path := tracePath(config, r.set.Harness); path != "" {
+		if r.trace, err = openTrace(path); err != nil {
+			return err
+		}
+	}
+	open := config.OpenSandbox
+	if open == nil {
+		open = func(ctx context.Context, guest string) (sandbox.Sandbox, error) {
+			c := config.Sandbox
+			c.Guest = guest
+			return OpenSandbox(ctx, c)
+		}
+	}
+	r.code = &code{open: open, boxes: make(map[string]sandbox.Sandbox)}
+	r.transports = map[manifests.Transport]transport{
+		manifests.TransportCode:   r.code,
+		manifests.TransportNative: r.funcs,
+		manifests.TransportHTTP:   missing{"this host cannot call http tools"},
+		manifests.TransportMCP:    missing{"this host cannot call mcp tools"},
+	}
+	judge := config.Judge
+	if judge == nil {
+		if judge, err = r.harnessJudge(); err != nil {
+			return err
+		}
+	}
+	r.governor, err = governor.New(governor.Config{Set: r.set, Store: r.store, Now: r.now, NewID: newID, Judge: judge})
+	if err != nil {
+		return err
+	}
+	_, err = r.store.Recover(ctx, r.now())
+	return err
+}
+
+// openStore opens what the harness names, beside it unless the path says else.
+func openStore(ctx context.Context, config Config, h *manifests.Harness) (store.Store, error) {
+	name := h.Store
+	if config.Store != "" {
+		name = config.Store
+	} else if name != storeMemory && h.Origin.Root == "" {
+		name = storeMemory // nothing says where
+	} else if !filepath.IsAbs(name) && name != storeMemory {
+		name = filepath.Join(h.Origin.Root, name)
+	}
+	if name == storeMemory {
+		return store.NewMemory(), nil
+	}
+	return store.Open(ctx, name)
+}
+
+func tracePath(config Config, h *manifests.Harness) string {
+	switch {
+	case config.Trace == traceNone:
+		return ""
+	case config.Trace != "":
+		return config.Trace
+	case h.Origin.Root == "" || h.Trace.File == "":
+		return ""
+	case filepath.IsAbs(h.Trace.File):
+		return h.Trace.File
+	}
+	return filepath.Join(h.Origin.Root, h.Trace.File)
+}
+
+// Close ends the runtime. Calls must have ended before.
+func (r *Runtime) Close() error {
+	var errs []error
+	if r.code != nil {
+		errs = append(errs, r.code.close())
+	}
+	if r.store != nil {
+		errs = append(errs, r.store.Close())
+	}
+	errs = append(errs, r.trace.close())
+	return errors.Join(errs...)
+}
+
+// Manifests gives what the runtime was opened with.
+func (r *Runtime) Manifests() *manifests.Set { return r.set }
+
+// newID gives an ID that nobody can guess or has used.
+func newID() string { return rand.Text() }

@@ -1,0 +1,148 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/mayfly-run/mayfly/governor"
+)
+
+// Names of trace notes.
+const (
+	// NoteGovernor is a decision about a call.
+	NoteGovernor = "harness.governor"
+	// NoteTool is the end of a call that was let through: its tool was started,
+	// or could not be.
+	NoteTool = "harness.tool"
+)
+
+// Note is one line of the trace. It never holds an argument's value or a
+// result.
+type Note struct {
+	Time    time.Time `json:"time"`
+	Name    string    `json:"name"`
+	Run     string    `json:"run"`
+	Call    string    `json:"call"`
+	Tool    string    `json:"tool"`
+	Outcome string    `json:"outcome"`
+	// Of a decision: which step made it, why, and how long each step took.
+	Step   string     `json:"step,omitzero"`
+	Code   string     `json:"code,omitzero"`
+	Reason string     `json:"reason,omitzero"`
+	Steps  []StepNote `json:"steps,omitzero"`
+	// Of a tool's end.
+	ErrorType string         `json:"error_type,omitzero"`
+	Truncated bool           `json:"truncated,omitzero"`
+	Redacted  map[string]int `json:"redacted,omitzero"`
+	Took      DurationMicros `json:"took_us"`
+}
+
+// StepNote is how one of the governor's steps went.
+type StepNote struct {
+	Step    string         `json:"step"`
+	Outcome string         `json:"outcome"`
+	Code    string         `json:"code,omitzero"`
+	Took    DurationMicros `json:"took_us"`
+}
+
+// DurationMicros is a duration, in JSON a number of microseconds.
+type DurationMicros time.Duration
+
+// MarshalJSON gives whole microseconds.
+func (d DurationMicros) MarshalJSON() ([]byte, error) {
+	return json.Marshal(time.Duration(d).Microseconds())
+}
+
+// UnmarshalJSON reads whole microseconds.
+func (d *DurationMicros) UnmarshalJSON(b []byte) error {
+	var us int64
+	if err := json.Unmarshal(b, &us); err != nil {
+		return err
+	}
+	*d = DurationMicros(time.Duration(us) * time.Microsecond)
+	return nil
+}
+
+// decisionNote says what the governor decided.
+func decisionNote(now time.Time, d governor.Decision) Note {
+	n := Note{
+		Time: now, Name: NoteGovernor, Run: d.Run, Call: d.CallID, Tool: d.Tool, Outcome: d.Outcome.String(),
+		Step: string(d.Step), Code: string(d.Code), Reason: d.Reason,
+	}
+	for _, s := range d.Notes {
+		n.Steps = append(n.Steps, StepNote{string(s.Step), s.Outcome.String(), string(s.Code), DurationMicros(s.Duration)})
+		n.Took += DurationMicros(s.Duration)
+	}
+	return n
+}
+
+// endNote says how a call ended that was let through.
+func endNote(now time.Time, r Result, took time.Duration) Note {
+	n := Note{
+		Time: now, Name: NoteTool, Run: r.Decision.Run, Call: r.CallID, Tool: r.Decision.Tool,
+		Outcome: string(r.Outcome), Took: DurationMicros(took),
+	}
+	if r.Error != nil {
+		n.ErrorType = r.Error.Type
+	}
+	if r.Output != nil {
+		n.Truncated, n.Redacted = r.Output.Truncated, r.Output.Redactions
+	}
+	return n
+}
+
+// tracer appends notes to a file of JSON Lines. Each note is one write of a
+// file opened for appending, so that several processes can share it.
+type tracer struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+// openTrace opens the trace for appending. Nobody but its owner can read it.
+func openTrace(path string) (*tracer, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("open trace: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open trace: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("open trace %s: %w", path, err)
+	}
+	return &tracer{file: f}, nil
+}
+
+func (t *tracer) note(n Note) error {
+	if t == nil {
+		return nil
+	}
+	line, err := json.Marshal(n)
+	if err != nil {
+		return fmt.Errorf("write trace: %w", err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, err := t.file.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write trace: %w", err)
+	}
+	return nil
+}
+
+func (t *tracer) close() error {
+	if t == nil {
+		return nil
+	}
+	return t.file.Close()
+}

@@ -1,0 +1,58 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mayfly-run/mayfly/governor"
+	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+// invocation is one call on its way to its tool: everything has been decided.
+type invocation struct {
+	tool *manifests.Tool
+	args governor.Arguments
+	key  string     // idempotency key
+	code *CodeInput // of a call by CallCode
+	// hostCall lets sandboxed code call tools in turn.
+	hostCall func(ctx context.Context, tool string, args sandbox.RawJSON) (sandbox.RawJSON, error)
+}
+
+// reply is what a transport brings back.
+type reply struct {
+	outcome Outcome
+	// json is the result; nil if there is none.
+	json []byte
+	// failure explains an outcome without a result. Only its Type reaches a
+	// model: the rest may hold data.
+	failure *Failure
+	// started is false if the tool certainly did not begin.
+	started bool
+	sandbox *sandbox.Result
+}
+
+// A transport reaches tools of one kind. ctx carries the tool's timeout.
+type transport interface {
+	invoke(ctx context.Context, in invocation) reply
+}
+
+// Failure says why a call gave no result.
+type Failure struct {
+	// Type is the kind of error, in the tool's own words, such as "ValueError".
+	Type string `json:"type"`
+	// Message is the error's text. It is for the operator: it may hold
+	// whatever the tool put there.
+	Message string `json:"message,omitzero"`
+}
+
+// ErrAmbiguous marks the error of a Go tool that does not know whether it took
+// effect.
+var ErrAmbiguous = errors.New("it is not known whether the call took effect")
+
+// missing is the transport of tools that this host cannot reach.
+type missing struct{ why string }
+
+func (m missing) invoke(context.Context, invocation) reply {
+	return reply{outcome: Unavailable, failure: &Failure{Type: "Unavailable", Message: m.why}}
+}
