@@ -2,8 +2,6 @@ package runtime
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/mayfly-run/mayfly/governor"
 	"github.com/mayfly-run/mayfly/internal/store"
@@ -17,20 +15,10 @@ type Approval = store.Approval
 type ApprovalFilter = store.ApprovalFilter
 
 // Approver is a person who decides.
-type Approver struct {
-	// Name says who. It must not be the principal whose call it is.
-	Name string
-	// Roles are what the person may decide as.
-	Roles []string
-}
+type Approver = governor.Approver
 
-// Errors of approvals, beside those for one that is unknown, decided or expired.
-var (
-	ErrNotApprover = governor.ErrNotApprover
-	ErrDecided     = store.ErrDecided
-	ErrExpired     = store.ErrExpired
-	ErrNotFound    = store.ErrNotFound
-)
+// Answer is what became of an answer to an approval.
+type Answer = governor.Answer
 
 // Authorize says what would be decided about a call now, and does nothing: a
 // place in a rate limit is given back, nothing is asked and nothing used up.
@@ -61,20 +49,17 @@ func (r *Runtime) Approval(ctx context.Context, id string) (Approval, error) {
 
 // Approve says yes to a request. The run still has to repeat its call, which
 // uses the approval up.
-func (r *Runtime) Approve(ctx context.Context, id string, by Approver, reason string) (Approval, error) {
-	return r.governor.Approve(ctx, id, by.Name, by.Roles, reason, nil)
+func (r *Runtime) Approve(ctx context.Context, id string, by Approver, reason string) Answer {
+	return r.governor.Approve(ctx, id, by, reason)
 }
 
-// Edit says yes to other arguments than were asked for. They go through every
-// step as soon as the run calls with them.
-func (r *Runtime) Edit(ctx context.Context, id string, by Approver, reason string, args sandbox.RawJSON) (Approval, error) {
-	if len(args) == 0 {
-		return Approval{}, errors.New("edit: no arguments")
-	}
-	return r.governor.Approve(ctx, id, by.Name, by.Roles, reason, args)
+// Edit says yes to other arguments than were asked for, and only to those. They
+// go through every step first.
+func (r *Runtime) Edit(ctx context.Context, id string, by Approver, args sandbox.RawJSON, reason string) Answer {
+	return r.governor.Edit(ctx, id, by, governor.ParseArguments(args), reason)
 }
 
 // Reject says no.
-func (r *Runtime) Reject(ctx context.Context, id string, by Approver, reason string) (Approval, error) {
-	return r.governor.Reject(ctx, id, by.Name, by.Roles, reason)
+func (r *Runtime) Reject(ctx context.Context, id string, by Approver, reason string) Answer {
+	return r.governor.Reject(ctx, id, by, reason)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/mayfly-run/mayfly/governor"
 	"github.com/mayfly-run/mayfly/governor/output"
 	"github.com/mayfly-run/mayfly/manifests"
@@ -46,7 +48,7 @@ type Result struct {
 	// Decision is the governor's.
 	Decision governor.Decision
 	// Output is the tool's result after the governor's last step; nil if there is
-	// none. It is JSON unless it was cut: see Output.Truncated.
+	// none. It is JSON unless it was cut.
 	Output *output.Result
 	// Label says whether Output may hold someone else's words.
 	Label manifests.Label
@@ -114,7 +116,7 @@ func (r *Runtime) call(ctx context.Context, c Call, in *CodeInput) (Result, erro
 func (r *Runtime) decide(ctx context.Context, g governor.Call) (governor.Decision, error) {
 	d := r.governor.Decide(ctx, g)
 	if err := r.trace.note(decisionNote(r.now(), d)); err != nil {
-		return governor.Decision{}, errors.Join(err, r.governor.Abandon(context.WithoutCancel(ctx), d))
+		return governor.Decision{}, errors.Join(err, r.governor.Release(context.WithoutCancel(ctx), d))
 	}
 	return d, nil
 }
@@ -147,7 +149,8 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 	if rep.json == nil {
 		return nil
 	}
-	result.Output, err = r.governor.Output(tool, rep.json)
+	out, err := r.outputs[tool.Metadata.Name].JSON(rep.json)
+	result.Output = &out
 	return err
 }
 
@@ -184,7 +187,10 @@ func (r *Runtime) hostCall(runID string) func(context.Context, string, sandbox.R
 		if result.Output == nil {
 			return sandbox.RawJSON("null"), nil
 		}
-		return result.Output.JSON()
+		if !result.Output.JSON {
+			return json.Marshal(result.Output.Text) // it was cut
+		}
+		return sandbox.RawJSON(result.Output.Text), nil
 	}
 }
 

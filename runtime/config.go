@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mayfly-run/mayfly/governor"
+	"github.com/mayfly-run/mayfly/governor/output"
 	"github.com/mayfly-run/mayfly/internal/store"
 	"github.com/mayfly-run/mayfly/manifests"
 	"github.com/mayfly-run/mayfly/sandbox"
@@ -34,6 +35,9 @@ type Config struct {
 	OpenSandbox func(ctx context.Context, guest string) (sandbox.Sandbox, error)
 	// Judge replaces the harness's judge; nil keeps it.
 	Judge governor.Judge
+	// LookupEnv gives the environment variables that manifests name, for headers
+	// and secrets. Default: none is set.
+	LookupEnv func(name string) (string, bool)
 	// Now is the clock of runs, limits and approvals. Default time.Now.
 	Now func() time.Time
 }
@@ -48,7 +52,9 @@ type Runtime struct {
 	transports map[manifests.Transport]transport
 	code       *code
 	funcs      funcs
+	outputs    map[string]*output.Output // by tool
 	now        func() time.Time
+	lookupEnv  func(name string) (string, bool)
 }
 
 // storeMemory is the name of a store that is gone with the process.
@@ -67,9 +73,15 @@ func Open(ctx context.Context, config Config) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{set: set, funcs: config.Funcs, now: config.Now}
+	r := &Runtime{set: set, funcs: config.Funcs, now: config.Now, lookupEnv: config.LookupEnv}
 	if r.now == nil {
 		r.now = time.Now
+	}
+	if r.lookupEnv == nil {
+		r.lookupEnv = func(string) (string, bool) { return "", false }
+	}
+	if r.outputs, err = outputsOf(set); err != nil {
+		return nil, fmt.Errorf("open runtime: %w", err)
 	}
 	for name := range config.Funcs {
 		if t, ok := set.Tool(name); !ok || t.Spec.Transport != manifests.TransportNative {
@@ -91,7 +103,7 @@ func loadSet(config Config) (*manifests.Set, error) {
 
 func (r *Runtime) open(ctx context.Context, config Config) error {
 	var err error
-	if r.store, err = openStore(ctx, config, r.set.Harness); err != nil {
+	if r.store, err = openStore(config, r.set.Harness); err != nil {
 		return err
 	}
 	if path := tracePath(config, r.set.Harness); path != "" {
@@ -116,11 +128,13 @@ func (r *Runtime) open(ctx context.Context, config Config) error {
 	}
 	judge := config.Judge
 	if judge == nil {
-		if judge, err = r.harnessJudge(); err != nil {
+		if judge, err = r.judge(); err != nil {
 			return err
 		}
 	}
-	r.governor, err = governor.New(governor.Config{Set: r.set, Store: r.store, Now: r.now, NewID: newID, Judge: judge})
+	r.governor, err = governor.New(governor.Config{
+		Set: r.set, Store: r.store, Clock: r.now, NewID: newID, Judge: judge, Verify: verifySource(),
+	})
 	if err != nil {
 		return err
 	}
@@ -129,7 +143,7 @@ func (r *Runtime) open(ctx context.Context, config Config) error {
 }
 
 // openStore opens what the harness names, beside it unless the path says else.
-func openStore(ctx context.Context, config Config, h *manifests.Harness) (store.Store, error) {
+func openStore(config Config, h *manifests.Harness) (store.Store, error) {
 	name := h.Store
 	if config.Store != "" {
 		name = config.Store
@@ -141,7 +155,7 @@ func openStore(ctx context.Context, config Config, h *manifests.Harness) (store.
 	if name == storeMemory {
 		return store.NewMemory(), nil
 	}
-	return store.Open(ctx, name)
+	return store.Open(name)
 }
 
 func tracePath(config Config, h *manifests.Harness) string {
@@ -156,6 +170,23 @@ func tracePath(config Config, h *manifests.Harness) string {
 		return h.Trace.File
 	}
 	return filepath.Join(h.Origin.Root, h.Trace.File)
+}
+
+// outputsOf makes what the governor's last step does for each tool.
+func outputsOf(set *manifests.Set) (map[string]*output.Output, error) {
+	outputs := make(map[string]*output.Output)
+	for _, t := range set.Tools() {
+		policy := output.Policy{MaxBytes: t.Spec.Output.MaxBytes}
+		for _, s := range t.Spec.Output.Sanitize {
+			policy.Sanitizers = append(policy.Sanitizers, string(s))
+		}
+		o, err := output.New(policy)
+		if err != nil {
+			return nil, fmt.Errorf("output of tool %s: %w", t.Metadata.Name, err)
+		}
+		outputs[t.Metadata.Name] = o
+	}
+	return outputs, nil
 }
 
 // Close ends the runtime. Calls must have ended before.

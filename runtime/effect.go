@@ -15,6 +15,9 @@ type Effect = store.Effect
 // EffectFilter chooses entries of the journal.
 type EffectFilter = store.EffectFilter
 
+// EffectState is how far an effect has come.
+type EffectState = store.EffectState
+
 // begin writes down that a call of a tool that changes something starts. It
 // reports true, with the result filled in, if the call must not run: it has
 // run before, is running, or nobody knows.

@@ -189,3 +189,15 @@ func codeJSON(r sandbox.Result) ([]byte, error) {
 		Stdout: text(r.Stdout), Stderr: text(r.Stderr), Truncated: r.Truncated,
 	})
 }
+
+// valueOf gives the value in a code tool's result; nil if there is none.
+func valueOf(text []byte) []byte {
+	var r struct {
+		Value jsontext.Value `json:"value"`
+		Rest  jsontext.Value `json:",inline"`
+	}
+	if json.Unmarshal(text, &r) != nil {
+		return nil
+	}
+	return r.Value
+}
