@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mayfly-run/mayfly/governor/internal/expr"
+	"github.com/mayfly-run/mayfly/governor/output"
 	"github.com/mayfly-run/mayfly/manifests"
 )
 
@@ -58,6 +59,7 @@ type toolPlan struct {
 	riskAsks bool
 
 	principalRate, tenantRate rateKey
+	output                    *output.Output
 }
 
 // taskPlan is a task of the harness.
@@ -96,6 +98,10 @@ func planTool(env *expr.Env, t *manifests.Tool, h *manifests.Harness, rules []*r
 		manifest: t, fields: expr.NewTool(t), riskAsks: h.Tools.Requires(t.Spec.Risk),
 		principalRate: newRateKey("principal", t.Metadata.Name, t.Spec.RateLimit.PerPrincipal),
 		tenantRate:    newRateKey("tenant", t.Metadata.Name, t.Spec.RateLimit.PerTenant),
+	}
+	var err error
+	if p.output, err = planOutput(t, h); err != nil {
+		return nil, err
 	}
 	for _, r := range rules {
 		known := r.program.For(p.fields)
