@@ -45,6 +45,7 @@ const (
 type Arguments struct {
 	given bool
 	tree  any
+	size  int // of the text, in bytes
 	err   *canonjson.Error
 }
 
@@ -61,7 +62,7 @@ func ParseArguments(text []byte) Arguments {
 		}
 		return Arguments{given: true, err: e}
 	}
-	return Arguments{given: true, tree: tree}
+	return Arguments{given: true, tree: tree, size: len(text)}
 }
 
 // Given reports whether there are arguments at all.

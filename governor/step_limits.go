@@ -26,14 +26,15 @@ const maxKeyName = 128
 // key: the tool's name holds no slash, the name is quoted, and long names are
 // replaced by their hash, which is not quoted.
 func (k rateKey) window(name string) store.Window {
-	key := k.prefix
+	var stack [512]byte
+	key := append(stack[:0], k.prefix...)
 	if len(name) > maxKeyName {
 		sum := sha256.Sum256([]byte(name))
-		key += hex.EncodeToString(sum[:])
+		key = hex.AppendEncode(key, sum[:])
 	} else {
-		key += strconv.Quote(name)
+		key = strconv.AppendQuote(key, name)
 	}
-	return store.Window{Key: key, Count: k.rate.Count, Per: k.rate.Per}
+	return store.Window{Key: string(key), Count: k.rate.Count, Per: k.rate.Per}
 }
 
 // checkLimits is step 5: it takes a place in the rate limits of principal and

@@ -8,7 +8,7 @@ import (
 // checkPolicy is step 3: the operator's rules, then whatever else asks for
 // approval: the manifest, its risk, the task.
 func (e *evaluation) checkPolicy() verdict {
-	e.vars.Set(e.subject.Principal, e.subject.Tenant, e.subject.Task, e.tool.fields, e.call.Args.tree,
+	e.vars.Set(e.subject.Principal, e.subject.Tenant, e.subject.Task, e.tool.fields, e.call.Args.tree, e.call.Args.size,
 		expr.Labels{Untrusted: e.labels.UntrustedSeen, Private: e.labels.PrivateSeen})
 	v := e.checkRules()
 	if v.outcome == Allow {

@@ -95,7 +95,7 @@ func TestEval(t *testing.T) {
 	tool := mailTool(t)
 	for _, tt := range tests {
 		var v Vars
-		v.Set("ada", "north", "support", tool, parse(t, tt.args), Labels{Untrusted: true})
+		v.Set("ada", "north", "support", tool, parse(t, tt.args), len(tt.args), Labels{Untrusted: true})
 		got, err := compile(t, tt.source).Eval(&v)
 		if got != tt.want || !errors.Is(err, tt.err) {
 			t.Errorf("%s with %s: %v, %v, want %v, %v", tt.source, tt.args, got, err, tt.want, tt.err)
@@ -156,9 +156,28 @@ func TestCostIsBounded(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var v Vars
-		v.Set("", "", "", mailTool(t), map[string]any{"l": long, "s": text}, Labels{})
+		v.Set("", "", "", mailTool(t), map[string]any{"l": long, "s": text}, 1<<20, Labels{})
 		if _, err := compile(t, tt.source).Eval(&v); !errors.Is(err, tt.want) {
 			t.Errorf("%.50s: %v, want %v", tt.source, err, tt.want)
+		}
+	}
+}
+
+// Small arguments are not free of charge either.
+func TestPassesAreBounded(t *testing.T) {
+	list := make([]any, smallArgs/2)
+	for i := range list {
+		list[i] = int64(1)
+	}
+	var v Vars
+	v.Set("", "", "", mailTool(t), map[string]any{"l": list}, smallArgs, Labels{})
+	for source, want := range map[string]error{
+		"args.l.all(x, x == 1)":                                  nil,
+		"args.l.all(x, args.l.all(y, x == y))":                   ErrCost,
+		"args.l.all(x, args.l.all(y, args.l.all(z, x + y > z)))": ErrCost,
+	} {
+		if _, err := compile(t, source).Eval(&v); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", source, err, want)
 		}
 	}
 }
@@ -191,7 +210,7 @@ func TestFor(t *testing.T) {
 // Errors must not quote a call.
 func TestErrorsHoldNoValue(t *testing.T) {
 	var v Vars
-	v.Set("", "", "", mailTool(t), map[string]any{"n": "hunter2", "b": big.NewInt(1)}, Labels{})
+	v.Set("", "", "", mailTool(t), map[string]any{"n": "hunter2", "b": big.NewInt(1)}, 1, Labels{})
 	for _, source := range []string{"args.n > 100", "int(args.n) > 1", `{"a": 1}[args.n] == 1`, "timestamp(args.n) == timestamp(args.n)"} {
 		if _, err := compile(t, source).Eval(&v); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", source, err)
@@ -205,7 +224,7 @@ func BenchmarkEval(b *testing.B) {
 		b.Run(source, func(b *testing.B) {
 			p := compile(b, source)
 			var v Vars
-			v.Set("ada", "north", "support", tool, parse(b, `{"n":500,"l":[1,2,3]}`), Labels{})
+			v.Set("ada", "north", "support", tool, parse(b, `{"n":500,"l":[1,2,3]}`), 24, Labels{})
 			b.ReportAllocs()
 			for b.Loop() {
 				_, _ = p.Eval(&v)

@@ -23,8 +23,10 @@ type Program struct {
 	program cel.Program
 	// partial is the same with everything but the tool unknown.
 	partial cel.Program
-	// metered says that the work is counted.
-	metered bool
+	// loops says that there are loops or the like, whose passes are counted; then
+	// heavy counts costs as well, and program does not.
+	loops bool
+	heavy cel.Program
 }
 
 // The reasons why an expression could not be evaluated.
@@ -55,23 +57,26 @@ func (e *Env) Compile(source string) (*Program, error) {
 	if err := checkFields(checked); err != nil {
 		return nil, err
 	}
-	metered, opts := false, []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
-	if !isLinear(checked.NativeRep().Expr()) {
-		// Counting costs more than most expressions do, so it is only done for
-		// those that could take long.
-		metered = true
-		opts = append(opts, cel.CostLimit(MaxCost), cel.InterruptCheckFrequency(MaxPasses))
+	p := &Program{loops: !isLinear(checked.NativeRep().Expr())}
+	var err error
+	opts := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
+	if p.loops {
+		opts = append(opts, cel.InterruptCheckFrequency(MaxPasses))
 	}
-	program, err := e.cel.Program(checked, opts...)
-	if err != nil {
+	if p.program, err = e.cel.Program(checked, opts...); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	partial, err := e.cel.Program(checked, cel.EvalOptions(cel.OptOptimize, cel.OptPartialEval),
+	if p.loops {
+		if p.heavy, err = e.cel.Program(checked, append(opts, cel.CostLimit(MaxCost))...); err != nil {
+			return nil, fmt.Errorf("plan: %w", err)
+		}
+	}
+	p.partial, err = e.cel.Program(checked, cel.EvalOptions(cel.OptOptimize, cel.OptPartialEval),
 		cel.CostLimit(MaxCost), cel.InterruptCheckFrequency(MaxPasses))
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	return &Program{program: program, partial: partial, metered: metered}, nil
+	return p, nil
 }
 
 // issuesError gives the first errors in one line each, without the source.
@@ -102,14 +107,23 @@ func (p *Program) Eval(v *Vars) (bool, error) {
 	return bool(b), nil
 }
 
+// run evaluates with no more counting than is needed: none for an expression
+// that takes as long as it and the call are large; passes alone where one pass
+// cannot take long, since the call is small; passes and costs otherwise.
 func (p *Program) run(v *Vars) (out ref.Val, err error) {
-	if p.metered {
-		out, _, err = p.program.ContextEval(ended, v)
-	} else {
+	switch {
+	case !p.loops:
 		out, _, err = p.program.Eval(v)
+	case v.size <= smallArgs:
+		out, _, err = p.program.ContextEval(ended, v)
+	default:
+		out, _, err = p.heavy.ContextEval(ended, v)
 	}
 	return out, err
 }
+
+// smallArgs is up to how many bytes of JSON arguments are small.
+const smallArgs = 1024
 
 // ended is a context that has ended. CEL looks at the context in every
 // MaxPasses-th pass of a loop, so this one ends an evaluation exactly there,

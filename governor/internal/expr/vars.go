@@ -16,27 +16,41 @@ type Labels struct {
 // Vars are the values of the names in one call. The zero Vars is ready for
 // [Vars.Set].
 type Vars struct {
-	principal, tenant, task ref.Val
+	principal, tenant, task text
 	tool, labels            any
 	args                    any
+	size                    int
 }
 
-// Set fills v. The arguments are a tree as canonjson gives it; they are not
-// copied.
-func (v *Vars) Set(principal, tenant, task string, tool Tool, args any, labels Labels) {
-	v.principal, v.tenant, v.task = types.String(principal), types.String(tenant), types.String(task)
-	v.tool, v.args, v.labels = tool.fields, args, labelFields[labels]
+// text is a string that becomes a CEL value when it is asked for, once.
+type text struct {
+	s string
+	v any
+}
+
+func (t *text) value() any {
+	if t.v == nil {
+		t.v = types.String(t.s)
+	}
+	return t.v
+}
+
+// Set fills v. The arguments are a tree as canonjson gives it, of that many
+// bytes of JSON; they are not copied.
+func (v *Vars) Set(principal, tenant, task string, tool Tool, args any, size int, labels Labels) {
+	v.principal, v.tenant, v.task = text{s: principal}, text{s: tenant}, text{s: task}
+	v.tool, v.args, v.size, v.labels = tool.fields, args, size, labelFields[labels]
 }
 
 // ResolveName implements cel.Activation.
 func (v *Vars) ResolveName(name string) (any, bool) {
 	switch name {
 	case namePrincipal:
-		return v.principal, true
+		return v.principal.value(), true
 	case nameTenant:
-		return v.tenant, true
+		return v.tenant.value(), true
 	case nameTask:
-		return v.task, true
+		return v.task.value(), true
 	case nameTool:
 		return v.tool, true
 	case nameArgs:
@@ -81,15 +95,15 @@ func NewTool(t *manifests.Tool) Tool {
 		"side_effect": types.String(t.Spec.SideEffect),
 		"risk":        types.String(t.Spec.Risk),
 		"digest":      types.String(t.Digest()),
-		"data_access": texts(t.Spec.DataAccess),
-		"egress":      texts(t.Spec.Egress),
-		"scopes":      texts(t.Spec.Scopes),
+		"data_access": list(t.Spec.DataAccess),
+		"egress":      list(t.Spec.Egress),
+		"scopes":      list(t.Spec.Scopes),
 	}}
 }
 
-func texts[T ~string](list []T) ref.Val {
-	values := make([]ref.Val, len(list))
-	for i, s := range list {
+func list[T ~string](texts []T) ref.Val {
+	values := make([]ref.Val, len(texts))
+	for i, s := range texts {
 		values[i] = types.String(s)
 	}
 	return types.NewRefValList(adapter{}, values)
