@@ -1,7 +1,7 @@
 package governor
 
 import (
-	"slices"
+	"errors"
 
 	"github.com/mayfly-run/mayfly/internal/store"
 )
@@ -43,17 +43,15 @@ func (e *evaluation) checkGrant() verdict {
 		}
 		return pass
 	}
-	grants, err := e.g.store.Grants(e.ctx, e.call.Run)
-	if err != nil {
-		return broken("the run's grants cannot be looked up")
-	}
-	i := slices.IndexFunc(grants, func(g store.Grant) bool { return g.Tool == e.call.Tool })
+	grant, err := e.g.store.GrantOf(e.ctx, e.call.Run, e.call.Tool)
 	switch {
-	case i < 0:
+	case errors.Is(err, store.ErrNotFound):
 		return block(CodeToolNotGranted, reason)
-	case !grants[i].Revoked.IsZero():
+	case err != nil:
+		return broken("the run's grants cannot be looked up")
+	case !grant.Revoked.IsZero():
 		return block(CodeGrantRevoked, "this run could call the tool, until that was revoked")
-	case !grants[i].Active(e.now):
+	case !grant.Active(e.now):
 		return block(CodeGrantExpired, "this run could call the tool for a time that is over")
 	}
 	return pass

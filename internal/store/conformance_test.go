@@ -169,7 +169,16 @@ func TestGrants(t *testing.T) {
 			got, err := s.Grants(ctx, run)
 			ok(t, err)
 			equal(t, what, got, gs)
+			for _, g := range gs {
+				got, err := s.GrantOf(ctx, g.RunID, g.Tool)
+				ok(t, err)
+				equal(t, what, got, g)
+			}
 		}
+		_, err := s.GrantOf(ctx, "a", "none")
+		fails(t, err, ErrNotFound)
+		_, err = s.GrantOf(ctx, "none", "mail")
+		fails(t, err, ErrNotFound)
 		want("grants", "a", files, g)
 
 		at := start.Add(time.Second)
@@ -697,6 +706,7 @@ func methods(ctx context.Context, s Store) map[string]error {
 	_, m["Consume"] = s.Consume(ctx, "h", "r", start)
 	m["Grant"] = s.Grant(ctx, Grant{RunID: "r", Tool: "t", Granted: start})
 	m["Revoke"] = s.Revoke(ctx, "r", "t", start)
+	_, m["GrantOf"] = s.GrantOf(ctx, "r", "t")
 	_, m["Grants"] = s.Grants(ctx, "r")
 	_, m["BeginEffect"] = s.BeginEffect(ctx, Effect{Key: "new", Tool: "t", Begun: start})
 	m["FinishEffect"] = s.FinishEffect(ctx, "new", EffectFailed, "", start)

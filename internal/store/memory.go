@@ -214,6 +214,18 @@ func (m *memory) Revoke(ctx context.Context, runID, tool string, now time.Time) 
 	return nil
 }
 
+func (m *memory) GrantOf(ctx context.Context, runID, tool string) (Grant, error) {
+	if err := m.enter(ctx); err != nil {
+		return Grant{}, err
+	}
+	defer m.mu.Unlock()
+	g, ok := m.grants[grantKey{runID, tool}]
+	if !ok {
+		return Grant{}, fmt.Errorf("grant %w", ErrNotFound)
+	}
+	return g, nil
+}
+
 func (m *memory) Grants(ctx context.Context, runID string) ([]Grant, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err

@@ -136,6 +136,19 @@ func (s *sqlite) Revoke(ctx context.Context, runID, tool string, now time.Time) 
 	})
 }
 
+func (s *sqlite) GrantOf(ctx context.Context, runID, tool string) (g Grant, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		found, err := c.one(func(r *row) {
+			g = Grant{RunID: runID, Tool: tool, By: r.text(), Granted: r.time(), Expires: r.time(), Revoked: r.time()}
+		}, "SELECT granted_by, granted, expires, revoked FROM grants WHERE run = ? AND tool = ?", runID, tool)
+		if err == nil && !found {
+			err = fmt.Errorf("grant %w", ErrNotFound)
+		}
+		return err
+	})
+	return g, err
+}
+
 func (s *sqlite) Grants(ctx context.Context, runID string) (out []Grant, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		return c.rows(func(r *row) {

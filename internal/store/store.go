@@ -68,6 +68,9 @@ type Store interface {
 	// empty. One that was revoked before keeps its time. [ErrNotFound] if there
 	// is no such grant (run, if tool is empty).
 	Revoke(ctx context.Context, runID, tool string, now time.Time) error
+	// GrantOf gives the grant of one tool to a run, also a revoked or expired one:
+	// see [Grant.Active]. [ErrNotFound].
+	GrantOf(ctx context.Context, runID, tool string) (Grant, error)
 	// Grants gives all grants of a run, sorted by tool, also revoked and expired
 	// ones: see [Grant.Active].
 	Grants(ctx context.Context, runID string) ([]Grant, error)
