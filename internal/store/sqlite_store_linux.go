@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 )
@@ -14,27 +13,6 @@ const (
 	// walBytes is how large the log may stay after a checkpoint.
 	walBytes = 4 << 20
 )
-
-// Open opens the store in the file at path, and makes it if there is none. The
-// folder is made too, if its parent is there. Close it when done.
-//
-// Beside the file lie others of the same name and -wal, -shm and -lock. They
-// belong to it: what was written last may be in -wal alone.
-//
-// The file must be ours, readable and writable by us alone, and no link; the
-// folder must be ours or root's, and writable by nobody else: [ErrPermission].
-// A file that is not a store, or damaged, is refused and left as it is:
-// [ErrForeign], [ErrVersion], [ErrCorrupt].
-//
-// Warning: the file must be on a local file system. Locks on network file
-// systems are not to be relied on.
-func Open(path string) (Store, error) {
-	s, err := open(path, busyTimeout)
-	if err != nil {
-		return nil, fmt.Errorf("open store %s: %w", path, err)
-	}
-	return s, nil
-}
 
 // sqlite is a Store on a file.
 //
@@ -53,11 +31,19 @@ type sqlite struct {
 	reading chan struct{}
 	reader  *conn
 
-	// closed and broken are guarded by either token, and written with both held.
+	// closed is read with either token, and written with both.
 	closed bool
 }
 
-func open(path string, timeout time.Duration) (s *sqlite, err error) {
+func openFileStore(path string) (Store, error) {
+	s, err := open(path, busyTimeout)
+	if err != nil {
+		return nil, err // and not a Store that is not nil
+	}
+	return s, nil
+}
+
+func open(path string, timeout time.Duration) (_ *sqlite, err error) {
 	f, err := checkFiles(path)
 	if err != nil {
 		return nil, err
@@ -66,7 +52,7 @@ func open(path string, timeout time.Duration) (s *sqlite, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &sqlite{
+	s := &sqlite{
 		files:   f,
 		owner:   o,
 		writing: make(chan struct{}, 1),
@@ -153,7 +139,12 @@ func (s *sqlite) read(ctx context.Context, f func(c *conn) error) error {
 	if s.closed {
 		return ErrClosed
 	}
-	return s.reader.guard(ctx, func() error { return f(s.reader) })
+	return s.reader.guard(ctx, func() error {
+		if err := s.reader.checkVersion(); err != nil {
+			return err
+		}
+		return f(s.reader)
+	})
 }
 
 // take takes a token, or gives up with the context.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -24,8 +23,8 @@ func explain(ctx context.Context, err error) error {
 			return ctxErr
 		}
 	}
-	// A full disk shows as an error of reading and writing, and of much else.
-	if code == sqlite3.FULL || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+	// The index of the log cannot be made larger for one reason only.
+	if code == sqlite3.FULL || errors.Is(err, sqlite3.IOERR_SHMSIZE) {
 		return fmt.Errorf("%w (%w): make room on the disk of the store, then try again", ErrFull, err)
 	}
 	switch code {

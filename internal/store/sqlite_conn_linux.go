@@ -22,7 +22,7 @@ type conn struct {
 func connect(path string, timeout time.Duration, pragmas string) (c *conn, err error) {
 	c = &conn{stmts: make(map[string]*sqlite3.Stmt)}
 	err = c.guard(context.Background(), func() error {
-		c.db, err = sqlite3.OpenFlags(path, sqlite3.OPEN_READWRITE|sqlite3.OPEN_NOFOLLOW|sqlite3.OPEN_EXRESCODE)
+		c.db, err = sqlite3.OpenFlags(address(path), sqlite3.OPEN_URI|sqlite3.OPEN_READWRITE|sqlite3.OPEN_NOFOLLOW|sqlite3.OPEN_EXRESCODE)
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func connect(path string, timeout time.Duration, pragmas string) (c *conn, err e
 		if _, err := c.db.FileControl("main", sqlite3.FCNTL_PERSIST_WAL, true); err != nil {
 			return err
 		}
-		return c.db.Exec(fmt.Sprintf("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA journal_size_limit=%d; %s", walBytes, pragmas))
+		return c.db.Exec(fmt.Sprintf("PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA journal_size_limit=%d; %s", walBytes, pragmas))
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.close())
@@ -86,7 +86,7 @@ func (c *conn) guard(ctx context.Context, f func() error) (err error) {
 		}
 	}()
 	if c.db != nil {
-		c.db.SetInterrupt(ctx)
+		defer c.db.SetInterrupt(c.db.SetInterrupt(ctx))
 	}
 	return explain(ctx, f())
 }
@@ -130,14 +130,11 @@ func (c *conn) transact(ctx context.Context, f func(c *conn) error) error {
 // kept is an error of a transaction whose changes are to stay.
 type kept struct{ error }
 
-func (c *conn) close() error {
+func (c *conn) close() (err error) {
 	if c.db == nil {
 		return nil
 	}
-	return c.guardClose()
-}
-
-func (c *conn) guardClose() (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%w: the database engine gave up (%T) while it was closed", ErrCorrupt, r)
