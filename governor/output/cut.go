@@ -18,7 +18,10 @@ func (o *Output) cut(r *Result) {
 	}
 	full := r.Text
 	note := o.note(r.OriginalBytes)
-	keep := boundary(full, o.maxBytes-len(note))
+	keep := 0
+	if note != "" { // never a cut that does not show
+		keep = boundary(full, o.maxBytes-len(note))
+	}
 	for range maxRounds {
 		text := full[:keep] + note
 		again := o.clean(text, 0, counts{})
@@ -38,7 +41,7 @@ func (o *Output) cut(r *Result) {
 }
 
 // note gives the longest note about a result of that size that there is room
-// for.
+// for; "" if there is none.
 func (o *Output) note(size int64) string {
 	for _, note := range []string{
 		"\n[cut: the result has " + strconv.FormatInt(size, 10) + " bytes]",

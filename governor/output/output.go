@@ -23,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // The sanitizers.
@@ -57,7 +56,8 @@ type Result struct {
 	// JSON says that Text is one JSON value. Text that was cut is not.
 	JSON bool
 	// Truncated says that something was cut off; Text then ends in a note that
-	// says how large the result was, if there is room for one.
+	// says how large the result was, as far as there is room for one: from about 45
+	// bytes on always, and below 3 bytes nothing is kept.
 	Truncated bool
 	// OriginalBytes is how large the result was before anything was done to it,
 	// for JSON in its compact form.
@@ -98,31 +98,21 @@ func (o *Output) Apply(value []byte) Result {
 	if r, err := o.JSON(value); err == nil {
 		return r
 	}
-	r := o.Text(string(value))
-	if r.Truncated || r.Redactions == nil {
-		return r
+	c := counts{}
+	text := o.cleanText(string(value), c)
+	if len(c) > 0 {
+		// What stood around a JSON value may be gone now.
+		if clean, _, err := o.rewrite([]byte(text), c); err == nil {
+			return o.finish(clean, true, int64(len(value)), c)
+		}
 	}
-	// What stood around a JSON value may be gone now.
-	j, err := o.JSON([]byte(r.Text))
-	if err != nil {
-		return r
-	}
-	j.OriginalBytes = r.OriginalBytes
-	for kind, n := range j.Redactions {
-		r.Redactions[kind] += n
-	}
-	j.Redactions = r.Redactions
-	return j
+	return o.finish(text, false, int64(len(value)), c)
 }
 
 // Text treats value as text. What is not UTF-8 in it becomes U+FFFD.
 func (o *Output) Text(value string) Result {
 	c := counts{}
-	r := Result{OriginalBytes: int64(len(value))}
-	r.Text = o.clean(strings.ToValidUTF8(value, "\ufffd"), 0, c)
-	o.cut(&r)
-	r.Redactions = c.orNil()
-	return r
+	return o.finish(o.cleanText(value, c), false, int64(len(value)), c)
 }
 
 // JSON treats value as JSON: it is made compact, and strings and keys are
@@ -136,18 +126,18 @@ func (o *Output) JSON(value []byte) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{Text: text, JSON: true, OriginalBytes: original}
+	return o.finish(text, true, original, c), nil
+}
+
+// finish cuts what was sanitized.
+func (o *Output) finish(text string, isJSON bool, original int64, c counts) Result {
+	r := Result{Text: text, JSON: isJSON, OriginalBytes: original}
+	if len(c) > 0 {
+		r.Redactions = c
+	}
 	o.cut(&r)
-	r.Redactions = c.orNil()
-	return r, nil
+	return r
 }
 
 // counts are redactions by kind.
-type counts map[string]int
-
-func (c counts) orNil() map[string]int {
-	if len(c) == 0 {
-		return nil
-	}
-	return c
-}
+type counts = map[string]int

@@ -1,6 +1,8 @@
 package output
 
 import (
+	"strings"
+
 	"github.com/mayfly-run/mayfly/governor/output/internal/inject"
 	"github.com/mayfly-run/mayfly/governor/output/internal/pii"
 	"github.com/mayfly-run/mayfly/governor/output/internal/span"
@@ -24,6 +26,11 @@ const maxRounds = 8
 const Unreadable = "unreadable"
 
 const dropped = "[REMOVED]"
+
+// cleanText sanitizes one text that may be anything.
+func (o *Output) cleanText(text string, c counts) string {
+	return o.clean(strings.ToValidUTF8(text, "\ufffd"), 0, c)
+}
 
 // clean sanitizes one text, which must be valid UTF-8, until nothing changes.
 func (o *Output) clean(text string, context pii.Context, c counts) string {

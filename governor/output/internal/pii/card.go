@@ -9,7 +9,7 @@ var cardGroups = [][]int{
 // be right, and it is grouped like one, is called one, or has invisible
 // characters between its digits.
 func (f *finder) card(n *number) int {
-	if n.plus || n.groups[0].sep != "" {
+	if n.plus || n.open {
 		return 0
 	}
 	for _, want := range cardGroups {

@@ -2,6 +2,7 @@ package pii
 
 import (
 	"bytes"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -76,7 +77,7 @@ func localStart(text []byte, limit, at int) int {
 	for start > limit {
 		r, size := utf8.DecodeLastRune(text[limit:start])
 		c := classOf(r)
-		if r < utf8.RuneSelf && bytes.IndexByte([]byte("._+%~'&!#$*^`{|}"), byte(r)) >= 0 {
+		if r < utf8.RuneSelf && strings.IndexByte("._+%~'&!#$*^`{|}", byte(r)) >= 0 {
 			c = neutral
 		}
 		if c == none || c != neutral && is != neutral && c != is {
@@ -88,7 +89,7 @@ func localStart(text []byte, limit, at int) int {
 		start -= size
 	}
 	// What only quotes, emphasises or lists the address stays.
-	for start < at && bytes.IndexByte([]byte(".'*`{|}&!#$^-~"), text[start]) >= 0 {
+	for start < at && strings.IndexByte(".'*`{|}&!#$^-~", text[start]) >= 0 {
 		start++
 	}
 	return start
@@ -176,15 +177,16 @@ func literalEnd(text []byte, i int) int {
 
 // notAddress tells what looks like an address but names a file, a version or
 // a repository.
-func notAddress(local, domain, rest []byte) bool {
-	labels := bytes.Split(domain, []byte("."))
-	first, top := labels[0], labels[len(labels)-1]
+func notAddress(local, domain, behind []byte) bool {
+	first, others, _ := bytes.Cut(domain, []byte("."))
+	second, _, more := bytes.Cut(others, []byte("."))
+	top := domain[bytes.LastIndexByte(domain, '.')+1:]
 	switch {
 	case len(first) == 2 && isDigit(first[0]) && first[1] == 'x' && imageSuffix[string(top)]:
 		return true // logo@2x.png
-	case len(labels) > 2 && allDigits(first) && allDigits(labels[1]):
+	case more && allDigits(first) && allDigits(second):
 		return true // left-pad@1.3.0-rc.one
-	case string(local) == "git" && bytes.HasPrefix(rest, []byte(":")):
+	case string(local) == "git" && bytes.HasPrefix(behind, []byte(":")):
 		return true // git@host.example:group/name.git
 	}
 	return false

@@ -50,6 +50,8 @@ type finder struct {
 	context Context
 	found   []span.Span // in the source
 	mails   []reach     // in the view, in order
+	row     row
+	current number
 }
 
 // reach is a part of the view.
@@ -114,8 +116,8 @@ func (f *finder) match(i, limit int) (kind span.Kind, end int) {
 	if !isDigit(text[i]) && text[i] != '+' && text[i] != '(' {
 		return "", 0
 	}
-	n, ok := parseNumber(text, i)
-	if !ok {
+	n := f.number(text, i)
+	if n == nil {
 		return "", 0
 	}
 	if end := f.ssn(n); end > 0 {

@@ -8,7 +8,7 @@ import (
 // ip4 takes an IPv4 address. One that names no machine in particular stays:
 // loopback, 0.0.0.0, the broadcast address.
 func (f *finder) ip4(n *number) int {
-	if n.plus || n.groups[0].sep != "" || len(n.groups) < 4 || !n.apart(4, ".") || f.joinedAddress(n) {
+	if n.plus || n.open || len(n.groups) < 4 || !n.apart(4, ".") || f.joinedAddress(n) {
 		return 0
 	}
 	addr, err := netip.ParseAddr(string(n.text[n.start:n.end(4)]))

@@ -5,63 +5,109 @@ import (
 )
 
 // number is a row of groups of digits, as numbers for people are written: "+1
-// (415) 555-0132". At most maxGroups of them, whose digits, up to maxDigits a
-// group, can be compared with the ways that cards and phones are grouped.
+// (415) 555-0132". It has at most maxGroups of them, which can be compared with
+// the ways that cards and phones are grouped.
 type number struct {
 	text   []byte
 	start  int
 	plus   bool
-	groups []group
-	room   [maxGroups]group
+	open   bool    // with a parenthesis before the first group
+	groups []group // at least one
+	buffer [maxGroups * maxDigits]byte
 }
 
 type group struct {
 	start, end int
-	sep        string // before the group; of the first: what opens it
+	sep        string // between the group before and this one
 }
 
 const (
 	maxGroups = 10
 	maxDigits = 19
+	// maxRow is how many groups are read at once. A number can start at each, so
+	// a long row would be read again and again otherwise.
+	maxRow = 8 * maxGroups
 )
+
+// row is what was read last.
+type row struct {
+	groups []group
+	whole  bool // nothing goes on behind the last group
+	next   int  // the group that comes next
+}
 
 // separators that can stand between two groups, longest first.
 var separators = []string{") - ", ") -", ")-", ") ", ")", " (0)", " (", "-(", "(", " - ", ". ", " ", "-", ".", "/"}
 
-func parseNumber(text []byte, i int) (*number, bool) {
-	n := &number{text: text, start: i}
-	n.groups = n.room[:0]
-	sep := ""
+// number reads the number that starts at i; nil if none does.
+func (f *finder) number(text []byte, i int) *number {
+	n := &f.current
+	n.text, n.start, n.plus, n.open = text, i, false, false
 	if text[i] == '+' {
 		n.plus = true
 		i++
 	}
 	if i < len(text) && text[i] == '(' {
-		sep = "("
+		n.open = true
 		i++
 	}
-	for len(n.groups) < maxGroups {
+	if i >= len(text) || !isDigit(text[i]) {
+		return nil
+	}
+	r := &f.row
+	for r.next < len(r.groups) && r.groups[r.next].start < i {
+		r.next++
+	}
+	known := r.next < len(r.groups) && r.groups[r.next].start == i
+	if !known || !r.whole && len(r.groups)-r.next < maxGroups {
+		r.read(text, i)
+	}
+	if len(r.groups) == 0 {
+		return nil
+	}
+	n.groups = r.groups[r.next:min(len(r.groups), r.next+maxGroups)]
+	return n
+}
+
+// read reads the row of groups that starts at i.
+func (r *row) read(text []byte, i int) {
+	r.groups, r.next, r.whole = r.groups[:0], 0, true
+	for sep := ""; ; {
 		start := i
 		for i < len(text) && isDigit(text[i]) && i-start <= maxDigits {
 			i++
 		}
-		if i == start || i-start > maxDigits {
-			break
+		if i-start > maxDigits {
+			return
 		}
-		n.groups = append(n.groups, group{start, i, sep})
-		sep = ""
-		for _, s := range separators {
-			if j := i + len(s); j < len(text) && string(text[i:j]) == s && isDigit(text[j]) {
-				sep = s
-				break
-			}
+		if len(r.groups) == maxRow {
+			r.whole = false
+			return
 		}
-		if sep == "" {
-			break
+		r.groups = append(r.groups, group{start, i, sep})
+		if sep = separator(text, i); sep == "" {
+			return
 		}
 		i += len(sep)
 	}
-	return n, len(n.groups) > 0
+}
+
+// separator gives what stands at i, between two groups; "" if no group follows.
+func separator(text []byte, i int) string {
+	if i+1 >= len(text) {
+		return ""
+	}
+	switch text[i] {
+	case ' ', '-', '.', '/', '(', ')':
+	default:
+		return ""
+	}
+	for _, s := range separators {
+		if j := i + len(s); j < len(text) && isDigit(text[j]) && string(text[i:j]) == s {
+			return s
+		}
+	}
+	return ""
 }
 
 // lengths reports whether the first groups have these lengths.
@@ -101,9 +147,9 @@ func (n *number) sameSep(count int, allowed ...string) string {
 	return sep
 }
 
-// digits gives the digits of the first count groups.
+// digits gives the digits of the first count groups, until it is called again.
 func (n *number) digits(count int) []byte {
-	var d []byte
+	d := n.buffer[:0]
 	for _, g := range n.groups[:count] {
 		d = append(d, n.text[g.start:g.end]...)
 	}

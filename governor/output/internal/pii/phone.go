@@ -9,12 +9,20 @@ const (
 // phone takes a phone number: one that starts with + or 00, has its area code in
 // parentheses, is grouped as no other number is, or is called one.
 func (f *finder) phone(n *number) int {
-	for _, form := range []func(*number) int{international, areaInParentheses, grouped, f.calledPhone} {
-		if end := form(n); end > 0 {
-			return extension(n.text, end)
-		}
+	end := international(n)
+	if end == 0 {
+		end = areaInParentheses(n)
 	}
-	return 0
+	if end == 0 {
+		end = grouped(n)
+	}
+	if end == 0 {
+		end = f.calledPhone(n)
+	}
+	if end == 0 {
+		return 0
+	}
+	return extension(n.text, end)
 }
 
 // international takes +44 20 7946 0958 and 0044 20 7946 0958.
@@ -74,7 +82,7 @@ func (n *number) decimal(count int) bool {
 
 // areaInParentheses takes (415) 555-0132, (020) 7946 0958, (11) 91234-5678.
 func areaInParentheses(n *number) int {
-	if n.plus || n.groups[0].sep != "(" || len(n.groups) < 2 || n.groups[1].sep == "" || n.groups[1].sep[0] != ')' {
+	if n.plus || !n.open || len(n.groups) < 2 || n.groups[1].sep == "" || n.groups[1].sep[0] != ')' {
 		return 0
 	}
 	if n.start > 0 && isAlnum(n.text[n.start-1]) {
@@ -108,7 +116,7 @@ func (n *number) whole(count int) int {
 // grouped takes numbers by their groups: 415-555-0132, 415.555.0132,
 // 1-415-555-0132, 138-1234-5678, 03-1234-5678.
 func grouped(n *number) int {
-	if n.plus || n.groups[0].sep != "" || n.joinedBefore() {
+	if n.plus || n.open || n.joinedBefore() {
 		return 0
 	}
 	at := func(g int) byte { return n.text[n.groups[g].start] }

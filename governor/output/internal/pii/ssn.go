@@ -3,7 +3,7 @@ package pii
 // ssn takes a US social security number: 123-45-6789, or with other
 // separators, or none, where it is called one.
 func (f *finder) ssn(n *number) int {
-	if n.plus || n.groups[0].sep != "" || n.joinedBefore() {
+	if n.plus || n.open || n.joinedBefore() {
 		return 0
 	}
 	if n.lengths(3, 2, 4) && !n.joinedAfter(3) {

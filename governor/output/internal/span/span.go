@@ -21,7 +21,10 @@ type Span struct {
 // before it, after making that one reach as far: nothing that was found stays
 // in the text.
 func Sort(spans []Span) []Span {
-	slices.SortStableFunc(spans, func(a, b Span) int { return a.Start - b.Start })
+	byStart := func(a, b Span) int { return a.Start - b.Start }
+	if !slices.IsSortedFunc(spans, byStart) { // mostly they are
+		slices.SortStableFunc(spans, byStart)
+	}
 	kept := spans[:0]
 	for _, s := range spans {
 		if n := len(kept); n > 0 && s.Start < kept[n-1].End {
