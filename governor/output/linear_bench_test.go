@@ -58,7 +58,7 @@ func BenchmarkJSON(b *testing.B) {
 	o := newOutput(b, 1<<30, both...)
 	for _, rows := range []int{10, 1000, 100000} {
 		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
-			row := `{"id":1234567,"name":"Ada Lovelace","email":"ada@example.com","note":"She called about order 20260812-09."},`
+			row := `{"id":1234567,"name":"Example Person","email":"person@example.com","note":"She called about order 20260812-09."},`
 			value := []byte("[" + strings.Repeat(row, rows) + "1]")
 			b.ReportAllocs()
 			for b.Loop() {

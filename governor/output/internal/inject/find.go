@@ -41,11 +41,12 @@ func Find(text string) []span.Span {
 }
 
 type finder struct {
-	view  *fold.View
-	text  []byte // the view's
-	found []span.Span
-	words words
-	last  int // where the last match ended, in the view
+	view   *fold.View
+	text   []byte // the view's
+	found  []span.Span
+	words  words
+	clause clause
+	last   int // where the last match ended, in the view
 }
 
 func (f *finder) add(kind span.Kind, start, end int) {

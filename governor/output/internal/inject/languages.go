@@ -83,11 +83,11 @@ var verbsOf = func() map[string][]*language {
 
 // after gives where the order ends that the first word of c is the verb of, if
 // which and what follow within eight words.
-func (l *language) after(c clause) int {
+func (l *language) after(c *clause) int {
 	which, what := 0, 0
-	for i, w := range c.lower[:min(len(c.lower), 9)] {
+	for i := 1; i <= 8 && c.has(i); i++ {
+		w := c.lower[i]
 		switch {
-		case i == 0:
 		case l.which.has(w):
 			which = c.at[i].end
 		case l.what.has(w):

@@ -23,12 +23,12 @@ func (f *finder) order(i int) (start, end int) {
 	if patterns == nil && verbs == nil {
 		return 0, 0
 	}
-	sentence := following(f.text, i)
+	sentence := f.following(i)
 	for _, p := range patterns {
 		if p.negatable && f.negated() {
 			continue
 		}
-		if n := p.match(sentence.lower); n > 0 {
+		if n := p.match(sentence); n > 0 {
 			return i, sentenceEnd(f.text, sentence.at[n-1].end)
 		}
 	}
@@ -49,29 +49,40 @@ const ahead = 18
 // maxAhead bounds them in bytes.
 const maxAhead = 320
 
-// clause is the words from a verb on, to the end of the sentence at most.
+// clause is the words from a verb on, to the end of the sentence at most. They
+// are read as they are asked for: mostly the second word tells.
 type clause struct {
+	text  []byte
+	next  int // where to read on
+	limit int
 	lower []string
 	at    []word
 }
 
-func following(text []byte, i int) clause {
-	var c clause
-	limit := min(len(text), i+maxAhead)
-	for i < limit && len(c.at) < ahead {
-		end := wordEnd(text[:limit], i)
-		if end == i {
-			if endsSentence(text, i) {
-				break
-			}
-			i++
-			continue
-		}
-		c.lower = append(c.lower, lookup(text[i:end]))
-		c.at = append(c.at, word{i, end})
-		i = end
-	}
+// following gives the clause that starts at i. It is good until the next call.
+func (f *finder) following(i int) *clause {
+	c := &f.clause
+	c.text, c.next, c.limit = f.text, i, min(len(f.text), i+maxAhead)
+	c.lower, c.at = c.lower[:0], c.at[:0]
 	return c
+}
+
+// has reports whether the clause has a word k.
+func (c *clause) has(k int) bool {
+	for k >= len(c.at) && k < ahead && c.next < c.limit {
+		end := wordEnd(c.text[:c.limit], c.next)
+		switch {
+		case end > c.next:
+			c.lower = append(c.lower, lookup(c.text[c.next:end]))
+			c.at = append(c.at, word{c.next, end})
+			c.next = end
+		case endsSentence(c.text, c.next):
+			c.limit = c.next
+		default:
+			c.next++
+		}
+	}
+	return k < len(c.at)
 }
 
 // negations turn an order into a warning.

@@ -16,23 +16,23 @@ type place struct {
 	min, max int
 }
 
-// match gives how many of words the phrase takes, from the first on; 0 if it
+// match gives how many words of the clause the phrase takes, from the first on; 0 if it
 // does not fit. A place with a choice takes as few words as it can. Words are
 // at most ahead, places few, so the work is bounded.
-func (p *phrase) match(words []string) int { return matchPlaces(p.places, words, 0) }
+func (p *phrase) match(c *clause) int { return matchPlaces(p.places, c, 0) }
 
-func matchPlaces(places []place, words []string, at int) int {
+func matchPlaces(places []place, c *clause, at int) int {
 	if len(places) == 0 {
 		return at
 	}
 	p := places[0]
 	for n := 0; n <= p.max; n++ {
 		if n >= p.min {
-			if end := matchPlaces(places[1:], words, at+n); end > 0 {
+			if end := matchPlaces(places[1:], c, at+n); end > 0 {
 				return end
 			}
 		}
-		if at+n >= len(words) || p.words != nil && !p.words[words[at+n]] {
+		if n == p.max || !c.has(at+n) || p.words != nil && !p.words[c.lower[at+n]] {
 			return 0
 		}
 	}
