@@ -61,6 +61,10 @@ fuzz: guests ## Fuzz every target for FUZZTIME (10s)
 bench: guests ## Measure what the README claims, against native Python
 	MAYFLY_NATIVE_PYTHON=$(NATIVE_PYTHON) $(GO) run ./bench/report
 
+.PHONY: corpus
+corpus: ## Measure the sanitizers on the labelled corpus
+	$(GO) run ./bench/corpus
+
 .PHONY: bench-once
 bench-once: guests ## Run every benchmark once, so that none rots
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...

@@ -33,7 +33,7 @@ func (f *finder) invisible(text string) {
 				if rtl < 0 {
 					rtl = rightToLeft(text)
 				}
-				gone = rtl == 0 || fold.Invisible(before) || plainLetter(before) && plainLetter(after)
+				gone = rtl == 0 || before >= 0 && fold.Invisible(before) || plainLetter(before) && plainLetter(after)
 			} else {
 				gone = !needed(r, before, after)
 			}

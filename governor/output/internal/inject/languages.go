@@ -115,6 +115,16 @@ var unspaceds = []unspacedLanguage{
 		strings.Fields(`指示 命令 プロンプト ルール 指令`),
 	},
 	{
+		strings.Fields(`不要告诉 不要告訴 别告诉 別告訴 不要让 不要讓`),
+		strings.Fields(`用户 用戶 使用者`),
+		strings.Fields(`用户 用戶 使用者`),
+	},
+	{
+		strings.Fields(`言わないで 伝えないで 知らせないで 教えないで`),
+		strings.Fields(`ユーザー 利用者`),
+		strings.Fields(`ユーザー 利用者`),
+	},
+	{
 		strings.Fields(`เพิกเฉย ไม่ต้องสนใจ ละเว้น ลืม`),
 		strings.Fields(`ก่อนหน้า ข้างต้น ที่ผ่านมา`),
 		strings.Fields(`คำสั่ง คำแนะนำ`),

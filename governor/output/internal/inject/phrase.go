@@ -114,7 +114,8 @@ $nofill   = ethical content safety moral more longer any
 !ignore|disregard|forget|discard|dismiss|override *$small $what *$small above|previously|earlier
 !ignore|disregard|forget|bypass|override|disable your *$inner ?safety ?content ?ethical ?security $mine
 !ignore|disregard|forget *$small system|developer|original|initial ?and ?safety ?system $mine
-!ignore|disregard|forget everything|anything|all *$small above|before|previous|prior|earlier
+!ignore|disregard|forget everything|anything|all *$small above|previous|prior|earlier
+!ignore|disregard|forget everything|anything|all *$small before this|now
 !forget|disregard|ignore everything|anything|all ?that you|you've|we've|we were|have|been ?been told|taught|instructed
 !ignore|disregard all|any ?of ?the ?your instructions|prompts|guidelines|directives
 stop following *$small $inner|your $mine
@@ -124,7 +125,8 @@ pay no attention to *$small $before|your $what
 
 you are now ?a|an|the ?in ?called *$adjusted dan|jailbroken|unrestricted|unfiltered|uncensored
 you're now ?a|an|the ?in ?called *$adjusted dan|jailbroken|unrestricted|unfiltered|uncensored
-you are|you're now ?in dan|jailbreak|unrestricted mode
+you are now ?in dan|jailbreak|unrestricted mode
+you're now ?in dan|jailbreak|unrestricted mode
 you are now a|an *$adjusted $ai
 you're now a|an *$adjusted $ai
 you are no longer a|an *$adjusted $ai
@@ -162,4 +164,9 @@ do not|never mention|reveal|disclose|say ?of ?about ?this|that|it|anything ?abou
 don't|dont|never mention|reveal|disclose ?this|that|it|anything to the|your user|users|human
 do not let the user|users|human know
 without telling|informing|alerting the user|users|human
+sag|sage|sagen|verrate|verraten ?sie ?es ?das dem nutzer|benutzer|anwender ?davon nicht|nichts
+ne dis|dites|disvous|révèle|révélez ?rien ?pas ?cela à l'utilisateur
+no digas|diga|reveles|informes ?nada ?esto al usuario
+não diga|conte|revele ?nada ?isso ao usuário|utilizador
+не говори|говорите|сообщай|сообщайте|рассказывай|рассказывайте ?ничего ?об ?этом пользователю|пользователям
 `

@@ -13,6 +13,10 @@ var speakers = map[string]bool{
 	"instructions": true, "response": true, "input": true,
 }
 
+// onlyHeaded are those that begin too many honest lines to count without a
+// heading's marks.
+var onlyHeaded = map[string]bool{"instruction": true, "instructions": true, "response": true, "input": true}
+
 // headings are lines that nobody but an attacker writes, whatever follows.
 var headings = map[string]bool{
 	"system prompt": true, "system message": true, "system override": true, "system instruction": true, "system instructions": true,
@@ -68,7 +72,7 @@ func role(text []byte, i int) int {
 		return 0
 	case (name == "human" || name == "assistant") && len(opened) == 0 && emptyLineBefore(text, i):
 		return end
-	case name != "input" && name != "response" && addressed(text, end):
+	case !onlyHeaded[name] && addressed(text, end):
 		return end
 	}
 	return 0

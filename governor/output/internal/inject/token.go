@@ -63,14 +63,26 @@ func spacedLen(text []byte, i int, token string) int {
 
 // barred takes <|im_start|> and every other name between <| and |>.
 func barred(text []byte, i int) int {
-	if i+1 >= len(text) || text[i+1] != '|' {
+	bar := i + 1
+	for bar < len(text) && bar < i+3 && text[bar] == ' ' {
+		bar++
+	}
+	if bar >= len(text) || text[bar] != '|' {
 		return 0
 	}
-	window := text[i+2 : min(len(text), i+2+maxToken)]
-	n := bytes.Index(window, []byte("|>"))
+	window := text[bar+1 : min(len(text), bar+1+maxToken)]
+	n := bytes.IndexByte(window, '|')
 	if n <= 0 {
 		return 0
 	}
+	end := bar + 1 + n + 1
+	for end < len(text) && end < bar+n+4 && text[end] == ' ' {
+		end++
+	}
+	if end >= len(text) || text[end] != '>' {
+		return 0
+	}
+	apart := bar > i+1 || text[end-1] == ' '
 	name := bytes.ReplaceAll(window[:n], []byte("▁"), []byte("_"))
 	known := bytes.TrimSpace(name)
 	for _, c := range known {
@@ -79,10 +91,10 @@ func barred(text []byte, i int) int {
 		}
 	}
 	// With spaces around the name it may be code: x <| f |> y.
-	if len(known) == 0 || len(known) < len(name) && !spacedNames[string(known)] {
+	if len(known) == 0 || (apart || len(known) < len(name)) && !spacedNames[string(known)] {
 		return 0
 	}
-	return i + 2 + n + 2
+	return end + 1
 }
 
 var spacedNames = map[string]bool{

@@ -101,17 +101,18 @@ func endsSentence(text []byte, i int) bool {
 
 // lookup gives the word as the tables have it: without accents, and with letters
 // of another alphabet that look Latin, in a word that is Latin otherwise, made
-// Latin.
+// Latin; so are digits that stand for letters.
 func lookup(w []byte) string {
 	if len(w) > maxWord {
 		return ""
 	}
-	hasLatin, hasOther := false, false
+	hasLatin, hasOther, hasDigit := false, false, false
 	for _, c := range w {
 		hasLatin = hasLatin || c >= 'a' && c <= 'z'
 		hasOther = hasOther || c >= utf8.RuneSelf
+		hasDigit = hasDigit || c >= '0' && c <= '9'
 	}
-	if !hasOther {
+	if !hasOther && !hasDigit {
 		return string(w)
 	}
 	return strings.Map(func(r rune) rune {
@@ -134,7 +135,7 @@ var plainLatin = pairs(`àa áa âa ãa äa åa āa ăa ąa çc ćc čc ďd đd 
 	ạa ảa ấa ầa ẩa ẫa ậa ắa ằa ẳa ẵa ặa ẹe ẻe ẽe ếe ềe ểe ễe ệe ỉi ịi ọo ỏo ốo ồo ổo ỗo ộo ớo ờo ởo ỡo ợo ụu ủu ứu ừu ửu ữu ựu ỳy ỵy ỷy ỹy`)
 
 // lookalikes are letters that a reader takes for a Latin one.
-var lookalikes = pairs(`аa ɑa αa вb сc ԁd еe єe ҽe ɡg һh нh іi їi ιi ɩi јj кk κk ӏl мm пn ոn оo οo օo ρp рp ԛq гr ѕs тt τt υu սu νv ѵv ԝw ωw хx χx уy γy ʏy`)
+var lookalikes = pairs(`аa ɑa αa вb сc ԁd еe єe ҽe ɡg һh нh іi їi ιi ɩi јj кk κk ӏl мm пn ոn оo οo օo ρp рp ԛq гr ѕs тt τt υu սu νv ѵv ԝw ωw хx χx уy γy ʏy 0o 1i 3e 4a 5s 7t`)
 
 func pairs(list string) map[rune]rune {
 	m := make(map[rune]rune)

@@ -9,7 +9,7 @@ var cardGroups = [][]int{
 // be right, and it is grouped like one, is called one, or has invisible
 // characters between its digits.
 func (f *finder) card(n *number) int {
-	if n.plus || n.open {
+	if n.plus || n.open || n.afterCountry() {
 		return 0
 	}
 	for _, want := range cardGroups {

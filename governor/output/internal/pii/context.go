@@ -25,10 +25,10 @@ var (
 		телефон тел телефону телефона факс моб τηλέφωνο τηλ κινητό
 		هاتف الهاتف تلفون جوال الجوال موبايل تلفن موبایل טלפון נייד פקס
 		फ़ोन फोन फ़ोन मोबाइल दूरभाष ফোন মোবাইল தொலைபேசி
-		电话 电话号码 手机 手机号 手机号码 電話 電話番号 携帯 携帯電話 手機 전화 전화번호 휴대폰 연락처 โทร โทรศัพท์ เบอร์โทร`)
+		电话 电话号码 手机 手机号 手机号码 電話 電話番号 携帯 携帯電話 手機 전화 전화번호 휴대폰 연락처 โทร โทรศัพท์ เบอร์โทร ტელეფონი მობილური հեռախոս`)
 	cardWords = words(`card cards creditcard debitcard cardnumber cardno ccnumber ccnum cc pan visa mastercard amex maestro discover
 		carte tarjeta cartão cartao carta karte kreditkarte kaart карта карты карту картой κάρτα
-		بطاقة البطاقة כרטיס कार्ड কার্ড 卡号 卡 信用卡 信用卡号 カード カード番号 카드 카드번호 บัตร บัตรเครดิต`)
+		بطاقة البطاقة כרטיס कार्ड কার্ড 卡号 卡 信用卡 信用卡号 カード カード番号 카드 카드번호 บัตร บัตรเครดิต ბარათი ბარათის அட்டை քարտ`)
 	ssnWords     = words(`ssn ssns socialsecurity socialsecuritynumber security`)
 	versionWords = words(`version versions ver v release build rev revision firmware oid section chapter`)
 	fillers      = words(`number numbers no num nr nos is was numero número núm nummer numéro номер номеру رقم מספר नंबर নম্বর

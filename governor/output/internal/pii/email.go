@@ -145,6 +145,11 @@ func topLevelEnd(label []byte) int {
 	if bytes.HasPrefix(label, []byte("xn--")) {
 		return len(label)
 	}
+	for _, top := range ideographTops {
+		if bytes.HasPrefix(label, []byte(top)) {
+			return len(top)
+		}
+	}
 	n, letters := 0, 0
 	for n < len(label) {
 		r, size := utf8.DecodeRune(label[n:])
@@ -158,6 +163,12 @@ func topLevelEnd(label []byte) int {
 		return 0
 	}
 	return n
+}
+
+// ideographTops are top-level domains in scripts without spaces, where the text
+// goes on right behind the address.
+var ideographTops = []string{
+	"中国", "中國", "香港", "台湾", "台灣", "澳門", "澳门", "新加坡", "公司", "网络", "網絡", "在线", "网址", "商城", "集团", "我爱你", "한국", "닷컴", "닷넷", "コム", "みんな",
 }
 
 // literalEnd takes an address in brackets: user@[192.0.2.1].
@@ -184,7 +195,7 @@ func notAddress(local, domain, behind []byte) bool {
 	switch {
 	case len(first) == 2 && isDigit(first[0]) && first[1] == 'x' && imageSuffix[string(top)]:
 		return true // logo@2x.png
-	case more && allDigits(first) && allDigits(second):
+	case more && allDigits(bytes.TrimPrefix(first, []byte("v"))) && allDigits(second):
 		return true // left-pad@1.3.0-rc.one
 	case string(local) == "git" && bytes.HasPrefix(behind, []byte(":")):
 		return true // git@host.example:group/name.git

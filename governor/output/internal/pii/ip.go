@@ -12,10 +12,24 @@ func (f *finder) ip4(n *number) int {
 		return 0
 	}
 	addr, err := netip.ParseAddr(string(n.text[n.start:n.end(4)]))
-	if err != nil || nobody(addr) || f.called(n.start, versionWords) {
+	if err != nil || nobody(addr) || f.version(n) {
 		return 0
 	}
 	return n.end(4)
+}
+
+// version reports whether four groups are a version or the number of a section:
+// they are called that, or are part of a file's name.
+func (f *finder) version(n *number) bool {
+	if f.called(n.start, versionWords) {
+		return true
+	}
+	if n.start < 2 || n.text[n.start-1] != '-' || !isLetter(n.text[n.start-2]) {
+		return false
+	}
+	end := n.end(4)
+	suffix := end+1 < len(n.text) && n.text[end] == '.' && isLetter(n.text[end+1])
+	return suffix || f.called(n.start-1, versionWords)
 }
 
 // joinedAddress reports whether four groups are part of something longer, such
@@ -26,8 +40,8 @@ func (f *finder) joinedAddress(n *number) bool {
 		return true
 	}
 	i := n.end(4)
-	if i >= len(n.text) {
-		return false
+	if i >= len(n.text) || len(n.groups) >= 6 && n.groups[4].sep == "-" && n.groups[5].sep == "." {
+		return false // the end, or the first of a range
 	}
 	c := n.text[i]
 	if isAlnum(c) {
@@ -92,7 +106,7 @@ func likeIP6(s []byte) bool {
 	}
 	known := len(s) > 4 && s[4] == ':' &&
 		(s[0] == '2' || s[0] == '3' || s[0] == 'f' && (s[1] == 'c' || s[1] == 'd' || s[1] == 'e' || s[1] == 'f'))
-	return known || groups >= 3 || bytes.HasPrefix(s, []byte("::"))
+	return known || groups >= 3 || bytes.HasPrefix(s, []byte("::")) && bytes.IndexByte(s, '.') > 0
 }
 
 func zoneEnd(text []byte, end int) int {

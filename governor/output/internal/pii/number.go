@@ -165,6 +165,20 @@ func (n *number) joinedBefore() bool {
 	return i >= 1 && (n.text[i] == '-' || n.text[i] == '.' || n.text[i] == '/') && isAlnum(n.text[i-1])
 }
 
+// afterCountry reports whether the number goes on from letters as those of an
+// IBAN: "DE89 3704 …". If that was none, its digits are no number of their own.
+func (n *number) afterCountry() bool {
+	i := n.start
+	return i >= 5 && n.text[i-1] == ' ' && isDigit(n.text[i-2]) && isDigit(n.text[i-3]) &&
+		isLetter(n.text[i-4]) && isLetter(n.text[i-5]) && (i == 5 || !isAlnum(n.text[i-6]))
+}
+
+// goesOn reports whether the number follows another one after a space.
+func (n *number) goesOn() bool {
+	i := n.start
+	return i >= 2 && n.text[i-1] == ' ' && isDigit(n.text[i-2])
+}
+
 // joinedAfter reports whether something goes on behind the first count groups.
 func (n *number) joinedAfter(count int) bool {
 	i := n.end(count)

@@ -43,7 +43,7 @@ func international(n *number) int {
 	switch {
 	case count == 0 || n.decimal(count):
 		return 0
-	case n.plus && count == 1 && digits < 10, n.plus && digits < 8, zeros && (digits < 11 || count < 3):
+	case n.plus && count == 1 && digits < 10, n.plus && digits < 8, zeros && (digits < 11 || count < 3 || n.goesOn() || n.text[n.groups[1].start] == '0' && n.groups[1].sep != " (0)"):
 		return 0
 	case n.joinedAfter(count):
 		return 0
