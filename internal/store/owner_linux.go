@@ -74,15 +74,15 @@ func (o *owner) alive(name string) (bool, error) {
 	return l.Type != syscall.F_UNLCK, nil
 }
 
-func (o *owner) lockSetup(ctx context.Context) error {
-	wait := waiter(time.Duration(1<<63 - 1))
+func (o *owner) lockSetup(timeout time.Duration) error {
+	wait := waiter(timeout)
 	for n := 0; ; n++ {
 		err := o.lock(syscall.F_WRLCK, setupByte)
 		if !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EACCES) && !errors.Is(err, syscall.EINTR) {
 			return err
 		}
-		if !wait(ctx, n) {
-			return fmt.Errorf("%w: another process has been opening it for too long", ErrBusy)
+		if !wait(context.Background(), n) {
+			return fmt.Errorf("%w: another process has been opening it for too long; try again", ErrBusy)
 		}
 	}
 }

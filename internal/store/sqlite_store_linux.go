@@ -65,19 +65,18 @@ func open(path string, timeout time.Duration) (_ *sqlite, err error) {
 	}()
 
 	// One process at a time looks at what is there, and makes it.
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	if err := o.lockSetup(ctx); err != nil {
+	if err := o.lockSetup(timeout); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, o.unlockSetup()) }()
-	if err := s.setUp(ctx, timeout); err != nil {
+	if err := s.setUp(timeout); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *sqlite) setUp(ctx context.Context, timeout time.Duration) error {
+func (s *sqlite) setUp(timeout time.Duration) error {
+	ctx := context.Background() // waiting is bounded by the timeout of each connection
 	fresh, err := s.files.prepare(s.owner)
 	if err != nil {
 		return err
