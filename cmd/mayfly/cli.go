@@ -12,12 +12,17 @@ import (
 
 // commandLine is all that can be said to mayfly; each verb has a file.
 type commandLine struct {
-	Exec    execCommand    `cmd:"" help:"Run Python code in a fresh interpreter."`
-	Tools   toolsCommand   `cmd:"" help:"List, show, describe, pin and add tools."`
-	Schema  schemaCommand  `cmd:"" help:"Print the JSON Schema of a manifest."`
-	Doctor  doctorCommand  `cmd:"" help:"Check the manifests and what this machine can do."`
-	Guests  guestsCommand  `cmd:"" help:"Show the interpreters in this program."`
-	Version versionCommand `cmd:"" help:"Show the version."`
+	Exec      execCommand      `cmd:"" help:"Run Python code in a fresh interpreter."`
+	Call      callCommand      `cmd:"" help:"Call a tool under the governor."`
+	Authorize authorizeCommand `cmd:"" help:"Ask the governor about a call, without making it."`
+	Approvals approvalsCommand `cmd:"" help:"List, show and answer calls that wait for a person."`
+	Runs      runsCommand      `cmd:"" help:"Start, list and show runs."`
+	Trace     traceCommand     `cmd:"" help:"Show what was decided and done."`
+	Tools     toolsCommand     `cmd:"" help:"List, show, describe, pin and add tools."`
+	Schema    schemaCommand    `cmd:"" help:"Print the JSON Schema of a manifest."`
+	Doctor    doctorCommand    `cmd:"" help:"Check the manifests and what this machine can do."`
+	Guests    guestsCommand    `cmd:"" help:"Show the interpreters in this program."`
+	Version   versionCommand   `cmd:"" help:"Show the version."`
 }
 
 const description = "Mayfly runs model-written code, each call in an interpreter of its own that is gone afterwards."

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,6 +23,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"mkfifo":   makePipe,
 	"flip":     flip,
 	"makerows": makeRows,
+	"capture":  capture,
 }
 
 // exitCodeIs runs a program and checks its exit code:
@@ -44,6 +46,23 @@ func exitCodeIs(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d; stderr:\n%s", got, want, ts.ReadFile("stderr"))
 	}
+}
+
+// capture sets a variable to what the first group of a pattern matches in a
+// file, or stdout or stderr:
+//
+//	capture RUN stdout '"run":"([^"]+)"'
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: capture variable file pattern")
+	}
+	pattern, err := regexp.Compile(args[2])
+	ts.Check(err)
+	match := pattern.FindStringSubmatch(ts.ReadFile(args[1]))
+	if len(match) < 2 {
+		ts.Fatalf("%s has no match for %q", args[1], args[2])
+	}
+	ts.Setenv(args[0], match[1])
 }
 
 // hasBytes checks that a file, or stdout or stderr, holds a Go string literal's

@@ -79,6 +79,11 @@ func examine(file string) *harnessHealth {
 		return h
 	}
 	h.Tools = len(set.Tools())
+	if err := checkExpressions(set); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			h.Problems = append(h.Problems, newExpressionError(line))
+		}
+	}
 	for _, w := range set.Warnings {
 		if w.Code != manifests.WarnUnpinned {
 			h.Problems = append(h.Problems, newWarning(w))
@@ -122,7 +127,7 @@ func (h *harnessHealth) text(b *strings.Builder) {
 		}
 	}
 	if errs > 0 {
-		fmt.Fprintf(b, "harness: %s does not load: %s\n", h.File, count(errs, "error"))
+		fmt.Fprintf(b, "harness: %s cannot be used: %s\n", h.File, count(errs, "error"))
 	} else {
 		fmt.Fprintf(b, "harness: %s, %s, %s\n", h.File, count(h.Tools, "tool"), count(warnings, "warning"))
 	}

@@ -18,6 +18,10 @@ const (
 	exitUsage    exitCode = 2
 	exitLimit    exitCode = 3
 	exitInternal exitCode = 4
+	// Of calls that the governor decides.
+	exitBlocked   exitCode = 5
+	exitApproval  exitCode = 6
+	exitAmbiguous exitCode = 7
 	// exitSignal plus the signal's number is what shells give too.
 	exitSignal exitCode = 128
 )

@@ -99,3 +99,12 @@ func inRange(text string, lo, hi int64, deflt string) (int64, error) {
 	}
 	return n, nil
 }
+
+// limitFlag is how long a list may be.
+type limitFlag int
+
+func (f *limitFlag) UnmarshalText(text []byte) error {
+	n, err := inRange(string(text), 1, 1000, "100")
+	*f = limitFlag(n)
+	return err
+}

@@ -3,8 +3,10 @@
 //
 // Standard output carries what was asked for, standard error everything else.
 // Exit codes: 0 the call was fine, 1 the code raised, 2 the command or its
-// input is wrong, 3 a limit ended the call, 4 something of Mayfly's own failed;
-// 128 plus the signal's number if a signal ended it.
+// input is wrong, 3 a limit ended the call, 4 something of Mayfly's own failed,
+// 5 the governor blocked the call, 6 a person must approve it first, 7 it may
+// or may not have taken effect; 128 plus the signal's number if a signal ended
+// it.
 package main
 
 import (

@@ -1,6 +1,11 @@
 package main
 
-import "github.com/mayfly-run/mayfly/manifests"
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/mayfly-run/mayfly/manifests"
+)
 
 // problem is an error or a warning about a manifest, as it is printed.
 type problem struct {
@@ -30,6 +35,20 @@ func newWarning(w manifests.Warning) problem {
 		Tool: w.Tool, Code: string(w.Code), Message: w.Message, full: w.String(),
 	}
 }
+
+// newExpressionError takes apart what the governor says of an expression:
+// file:line:column: what is wrong.
+func newExpressionError(line string) problem {
+	p := problem{Level: "error", Fails: true, Code: "expression", Message: line, full: line + " (expression)"}
+	if m := placePattern.FindStringSubmatch(line); m != nil {
+		p.File, p.Message = m[1], m[4]
+		p.Line, _ = strconv.Atoi(m[2]) // digits: at worst too many, which gives the largest int
+		p.Column, _ = strconv.Atoi(m[3])
+	}
+	return p
+}
+
+var placePattern = regexp.MustCompile(`^(.+?):(\d+):(\d+): (.*)$`)
 
 // text is the problem with its place, on one line.
 func (p problem) text() string { return p.full }

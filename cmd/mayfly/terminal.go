@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // drivesTerminal reports whether a character does something to a terminal, or
@@ -80,6 +82,35 @@ func visibleJSON(p []byte) []byte {
 		p = p[size:]
 	}
 	return out
+}
+
+// plainJSON writes JSON for a person who decides by it: over several lines with
+// an indent, on one without. Letters stand as they are; whatever cannot be seen,
+// or is seen as something else, is an escape, wherever the text goes.
+func plainJSON(text, indent string) string {
+	value := jsontext.Value(text)
+	var err error
+	if indent == "" {
+		err = value.Format(jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(false))
+	} else {
+		err = value.Format(jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(false), jsontext.WithIndent(indent))
+	}
+	if err != nil {
+		return string(visible([]byte(text))) // it comes from a store: not JSON is damage, and shown as it is
+	}
+	var out []byte
+	for _, r := range string(value) {
+		switch {
+		case r == '\n' || r != unicode.ReplacementChar && unicode.IsPrint(r) && !drivesTerminal(r):
+			out = utf8.AppendRune(out, r)
+		case r <= 0xffff:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return string(out)
 }
 
 func harmless(p []byte) bool {

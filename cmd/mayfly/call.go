@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/runtime"
+)
+
+// callCommand calls a tool under the governor.
+type callCommand struct {
+	callFlags
+}
+
+func (callCommand) Help() string {
+	return `The call goes through every step of the governor, and what it gives is printed after the last one. A call that needs approval waits in the store: a person decides with mayfly approvals, then the same call is repeated with --run and --approval.
+
+Examples:
+
+  mayfly call find_order --args '{"order":"A-1001"}' --task support
+
+  mayfly call refund_payment --args @refund.json --json
+
+Exit codes: 0 done, 1 the tool failed, 2 the command, a manifest or the arguments are wrong, 3 a limit ended the call, 4 the tool could not be reached or something of Mayfly's own failed, 5 the governor blocked the call, 6 a person must approve it first, 7 it may or may not have taken effect: do not repeat it blindly. A signal that ends the call gives 128 plus its number.`
+}
+
+// callJSON is what "call --json" prints.
+type callJSON struct {
+	Run         string           `json:"run"`
+	Call        string           `json:"call"`
+	Tool        string           `json:"tool"`
+	Outcome     runtime.Outcome  `json:"outcome"`
+	Next        string           `json:"next"`
+	Output      jsontext.Value   `json:"output,omitzero"` // a string if it is text
+	OutputText  bool             `json:"output_is_text,omitzero"`
+	Truncated   bool             `json:"truncated,omitzero"`
+	Original    int64            `json:"original_bytes,omitzero"`
+	Redactions  map[string]int   `json:"redactions,omitzero"`
+	Label       manifests.Label  `json:"label,omitzero"`
+	Error       *runtime.Failure `json:"error,omitzero"`
+	Approval    string           `json:"approval,omitzero"`
+	RetryAt     string           `json:"retry_at,omitzero"`
+	Idempotency string           `json:"idempotency_key,omitzero"`
+	Repeated    bool             `json:"repeated,omitzero"`
+	Decision    decisionJSON     `json:"decision"`
+}
+
+func (c *callCommand) Run(p *process) error {
+	call, err := c.call(p)
+	if err != nil {
+		return err
+	}
+	return c.with(p, useToCall, func(ctx context.Context, rt *runtime.Runtime, file string) error {
+		if call.RunID == "" {
+			run, err := rt.StartRun(ctx, c.config())
+			if err != nil {
+				return &usageError{err}
+			}
+			call.RunID = run.ID
+		} else if len(c.Label) > 0 {
+			if err := rt.AddLabels(ctx, call.RunID, labels(c.Label)); err != nil {
+				return runError(call.RunID, err)
+			}
+		}
+		result, err := rt.Call(ctx, call)
+		if err != nil {
+			return err
+		}
+		shown, err := newCall(call.RunID, c.Tool, result)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			err = p.stdout.object(shown)
+		} else {
+			err = shown.text(p)
+		}
+		code := callExit(result.Outcome)
+		if cause, ok := context.Cause(ctx).(signalError); ok && result.Outcome == runtime.Cancelled {
+			code = exitSignal + exitCode(cause.signal)
+		}
+		if err == nil && code != exitOK {
+			err = code
+		}
+		return err
+	})
+}
+
+func newCall(run, tool string, r runtime.Result) (callJSON, error) {
+	j := callJSON{
+		Run: run, Call: r.CallID, Tool: tool, Outcome: r.Outcome, Next: r.Next, Label: r.Label, Error: r.Error,
+		Approval: r.Approval, RetryAt: stamp(r.RetryAt), Idempotency: r.IdempotencyKey, Repeated: r.Repeated,
+		Decision: newDecision(r.Decision),
+	}
+	if o := r.Output; o != nil {
+		j.Truncated, j.Redactions = o.Truncated, o.Redactions
+		if o.Truncated {
+			j.Original = o.OriginalBytes
+		}
+		if o.JSON {
+			j.Output = jsontext.Value(o.Text)
+			return j, nil
+		}
+		text, err := jsontext.AppendQuote(nil, o.Text)
+		if err != nil {
+			return j, fmt.Errorf("print the output: %w", err)
+		}
+		j.Output, j.OutputText = jsontext.Value(text), true
+	}
+	return j, nil
+}
+
+// text prints the output, and what else there is to say on standard error.
+func (j callJSON) text(p *process) error {
+	if j.Output != nil {
+		if j.OutputText {
+			text, err := jsontext.AppendUnquote(nil, j.Output)
+			if err != nil {
+				return fmt.Errorf("print the output: %w", err)
+			}
+			if err := p.stdout.guest(text); err != nil {
+				return err
+			}
+			if err := startLine(p.stdout, text); err != nil {
+				return err
+			}
+		} else {
+			value := j.Output.Clone()
+			if err := value.Indent(jsontext.WithIndent("  "), jsontext.AllowDuplicateNames(true)); err != nil {
+				return fmt.Errorf("print the output: %w", err)
+			}
+			if err := p.stdout.json(value); err != nil {
+				return err
+			}
+		}
+	}
+	j.notes(p)
+	return nil
+}
+
+func (j callJSON) notes(p *process) {
+	if j.Truncated {
+		p.stderr.note("the output is cut: it had %d bytes", j.Original)
+	}
+	for _, kind := range sortedKeys(j.Redactions) {
+		p.stderr.note("taken out of the output: %s, %d times", kind, j.Redactions[kind])
+	}
+	if j.Repeated {
+		p.stderr.note("the call took effect before, so that the tool did not run again")
+	}
+	if j.Outcome.OK() {
+		return
+	}
+	why := strings.ReplaceAll(string(j.Outcome), "_", " ")
+	if j.Decision.Outcome != "allow" {
+		why = j.Decision.sentence()
+	} else if j.Error != nil {
+		if j.Error.Type != string(j.Outcome) {
+			why += ": " + j.Error.Type
+		}
+		if j.Error.Message != "" {
+			why += ": " + j.Error.Message
+		}
+	}
+	p.stderr.note("%s", oneLine(why))
+	p.stderr.note("run %s; %s", j.Run, j.Next)
+	if j.Approval != "" {
+		p.stderr.note("mayfly approvals show %s", j.Approval)
+		p.stderr.note("then: mayfly call %s --run %s --approval %s with the same --args", j.Tool, j.Run, j.Approval)
+	}
+}
+
+// callExit is the exit code of an outcome.
+func callExit(o runtime.Outcome) exitCode {
+	switch o {
+	case runtime.OK, runtime.EffectConfirmed:
+		return exitOK
+	case runtime.ToolError:
+		return exitRaised
+	case runtime.InvalidArguments:
+		return exitUsage
+	case runtime.Timeout, runtime.MemoryLimit, runtime.OutputLimit, runtime.FuelLimit:
+		return exitLimit
+	case runtime.Denied, runtime.ApprovalRejected, runtime.RateLimited:
+		return exitBlocked
+	case runtime.ApprovalRequired:
+		return exitApproval
+	case runtime.EffectAmbiguous:
+		return exitAmbiguous
+	}
+	return exitInternal
+}
