@@ -34,8 +34,9 @@ type Subject struct {
 
 // Limits of a call's arguments.
 const (
-	// MaxArgumentBytes is how long their JSON text may be.
-	MaxArgumentBytes = canonjson.DefaultMaxBytes
+	// MaxArgumentBytes is how long their JSON text may be: room for some hundred
+	// thousand rows.
+	MaxArgumentBytes = 32 << 20
 	// MaxArgumentDepth is how deeply they may nest.
 	MaxArgumentDepth = canonjson.DefaultMaxDepth
 )

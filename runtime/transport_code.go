@@ -23,6 +23,8 @@ type CodeInput struct {
 	Limits sandbox.Limits
 	// Deterministic fixes randomness and clock; see [sandbox.Spec].
 	Deterministic *sandbox.Deterministic
+	// HostCalls lets the code call the run's other tools.
+	HostCalls bool
 }
 
 // code reaches code tools. Each guest is opened when it is first needed.
@@ -101,6 +103,9 @@ func codeSpec(in invocation) sandbox.Spec {
 	if in.code != nil {
 		spec.Name, spec.Globals, spec.Deterministic = in.code.Name, in.code.Globals, in.code.Deterministic
 		spec.Limits = tighter(spec.Limits, in.code.Limits)
+		if !in.code.HostCalls {
+			spec.HostCall = nil
+		}
 	}
 	return spec
 }

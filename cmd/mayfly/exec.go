@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/runtime"
 	"github.com/mayfly-run/mayfly/sandbox"
 	"github.com/mayfly-run/mayfly/sandbox/rows"
 )
@@ -30,6 +32,10 @@ type execCommand struct {
 	Seed  *seedFlag  `placeholder:"N" help:"With --clock: run deterministically, with randomness from this seed (0 to 18446744073709551615)."`
 	Clock *clockFlag `placeholder:"RFC3339" help:"With --seed: run deterministically, with clocks that start at this time (years 1970 to 2261)."`
 
+	Harness   pathFlag `placeholder:"FILE" help:"The harness.yaml whose rules the call is under. Default: none, every default."`
+	Principal string   `placeholder:"NAME" help:"On whose behalf the call is made, for the rules."`
+	Tenant    string   `placeholder:"NAME" help:"For which tenant, for the rules."`
+
 	JSON bool `name:"json" help:"Print one JSON object with the value or error, what was written, and what the call cost."`
 
 	cacheFlag
@@ -46,7 +52,7 @@ Examples:
 
   curl -s https://example.org/rows.json | mayfly exec --rows - -c 'len(rows)' --json
 
-Exit codes: 0 the call was fine, 1 the code raised, 2 the command or its input is wrong, 3 a limit ended the call, 4 something of Mayfly's own failed. A signal that ends the call gives 128 plus its number.`
+Exit codes: 0 the call was fine, 1 the code raised, 2 the command or its input is wrong, 3 a limit ended the call, 4 something of Mayfly's own failed, 5 the governor blocked the call, 6 a person must approve it first. A signal that ends the call gives 128 plus its number.`
 }
 
 // Run is the verb.
@@ -57,13 +63,17 @@ func (c *execCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	result, box, err := c.call(ctx, p, spec)
+	governed, box, err := c.call(ctx, p, spec)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
 		return err
 	}
+	if governed.Sandbox == nil {
+		return c.refused(p, governed)
+	}
+	result := *governed.Sandbox
 	code := statusExit(result.Status)
 	if s, ok := errors.AsType[signalError](context.Cause(ctx)); ok && result.Status == sandbox.StatusCancelled {
 		code = exitSignal + exitCode(s.signal)
@@ -103,8 +113,10 @@ func (c *execCommand) specUnlessStopped(ctx context.Context, p *process) (sandbo
 	}
 }
 
-// call opens a sandbox and runs spec in it.
-func (c *execCommand) call(ctx context.Context, p *process, spec sandbox.Spec) (result sandbox.Result, box opened, err error) {
+// call opens a sandbox and runs spec in it, as a call of a built-in tool: it
+// takes the same steps as any other call, under the operator's rules if there
+// are some.
+func (c *execCommand) call(ctx context.Context, p *process, spec sandbox.Spec) (result runtime.Result, box opened, err error) {
 	progress := newProgress(p.stderr)
 	box, err = p.open(ctx, openConfig{
 		guest:     "python",
@@ -116,13 +128,74 @@ func (c *execCommand) call(ctx context.Context, p *process, spec sandbox.Spec) (
 	if err != nil {
 		return result, box, err
 	}
+	r, err := c.runtime(ctx, box)
+	if err != nil {
+		return result, box, errors.Join(err, box.Close())
+	}
 	defer func() {
-		if closeErr := box.Close(); err == nil && closeErr != nil {
+		if closeErr := r.Close(); err == nil && closeErr != nil {
 			err = fmt.Errorf("close sandbox: %w", closeErr)
 		}
 	}()
-	result, err = box.Run(ctx, spec)
+	run, err := r.StartRun(ctx, runtime.RunConfig{
+		Principal: c.Principal, Tenant: c.Tenant, Tools: []string{runtime.ExecTool},
+	})
+	if err != nil {
+		return result, box, err
+	}
+	args, err := runtime.ExecArgs(spec.Code, spec.Globals)
+	if err != nil {
+		return result, box, usagef("%s: %w", runtime.InvalidArguments, err)
+	}
+	result, err = r.CallCode(ctx, runtime.Call{RunID: run.ID, Tool: runtime.ExecTool, Args: args}, runtime.CodeInput{
+		Name: spec.Name, Globals: spec.Globals, Limits: spec.Limits.WithDefaults(), Deterministic: spec.Deterministic,
+	})
 	return result, box, err
+}
+
+// runtime makes the runtime that calls the tool in box. It owns box.
+func (c *execCommand) runtime(ctx context.Context, box opened) (*runtime.Runtime, error) {
+	tool, err := runtime.ExecManifest()
+	if err != nil {
+		return nil, err
+	}
+	r, err := runtime.Open(ctx, runtime.Config{
+		Harness: string(c.Harness),
+		Tools:   []*manifests.Tool{tool},
+		OpenSandbox: func(context.Context, string) (sandbox.Sandbox, error) {
+			return box, nil
+		},
+	})
+	if errs, ok := errors.AsType[manifests.Errors](err); ok {
+		return nil, &usageError{errs}
+	}
+	return r, err
+}
+
+// refused says why a call did not go ahead.
+func (c *execCommand) refused(p *process, r runtime.Result) error {
+	if c.JSON {
+		refusal := struct {
+			Status runtime.Outcome `json:"status"`
+			Step   string          `json:"step"`
+			Code   string          `json:"code"`
+			Reason string          `json:"reason"`
+		}{r.Outcome, string(r.Decision.Step), string(r.Decision.Code), r.Decision.Reason}
+		if err := p.stdout.object(refusal); err != nil {
+			return err
+		}
+	} else if r.Error != nil {
+		p.stderr.note("%s: %s", r.Outcome, r.Error.Message)
+	} else {
+		p.stderr.note("%s: %s (step %s, code %s)", r.Outcome, r.Decision.Reason, r.Decision.Step, r.Decision.Code)
+	}
+	switch r.Outcome {
+	case runtime.Internal, runtime.Unavailable:
+		return exitInternal
+	case runtime.InvalidArguments:
+		return exitUsage
+	}
+	return callExit(r.Outcome)
 }
 
 // spec reads everything that the call is given.
