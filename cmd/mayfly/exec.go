@@ -174,6 +174,9 @@ func (c *execCommand) runtime(ctx context.Context, box opened) (*runtime.Runtime
 
 // refused says why a call did not go ahead.
 func (c *execCommand) refused(p *process, r runtime.Result) error {
+	if r.Error != nil { // the host could not do its part
+		return errors.New(r.Error.Message)
+	}
 	if c.JSON {
 		refusal := struct {
 			Status runtime.Outcome `json:"status"`
@@ -184,13 +187,11 @@ func (c *execCommand) refused(p *process, r runtime.Result) error {
 		if err := p.stdout.object(refusal); err != nil {
 			return err
 		}
-	} else if r.Error != nil {
-		p.stderr.note("%s: %s", r.Outcome, r.Error.Message)
 	} else {
 		p.stderr.note("%s: %s (step %s, code %s)", r.Outcome, r.Decision.Reason, r.Decision.Step, r.Decision.Code)
 	}
 	switch r.Outcome {
-	case runtime.Internal, runtime.Unavailable:
+	case runtime.Internal:
 		return exitInternal
 	case runtime.InvalidArguments:
 		return exitUsage

@@ -44,7 +44,7 @@ const (
 
 	// engineFormat changes whenever an older entry would be wrong for this
 	// engine.
-	engineFormat = "3"
+	engineFormat = "4"
 
 	maxEntryFile = 1 << 30
 )
@@ -100,7 +100,7 @@ func (e entry) read() (module []byte, img *image, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", filepath.Join(e.dir, entryImage), err)
 	}
-	img, err = sealedImage(h, memory, imageFile.sum)
+	img, err = newImage(h, memory)
 	return code.content, img, err
 }
 
