@@ -154,6 +154,41 @@ func FuzzStaysJSON(f *testing.F) {
 	})
 }
 
+// The promises hold for large texts too: those of the benchmark, and JSON that is
+// deep, has a huge key or a hundred thousand keys that become one.
+func TestHostile(t *testing.T) {
+	values := map[string]string{
+		"deep":      strings.Repeat(`[{"a@example.com":`, 4900) + "1" + strings.Repeat("}]", 4900),
+		"too deep":  strings.Repeat("[", 50000) + `"a@example.com"` + strings.Repeat("]", 50000),
+		"huge key":  `{"` + strings.Repeat("a@example.com ", 20000) + `":1}`,
+		"many keys": "{" + strings.Repeat(`"a@example.com":1,`, 100000) + `"b":2}`,
+		"not UTF-8": strings.Repeat("a@example.com\xff", 2000),
+	}
+	for _, a := range adversarial {
+		values[a.name] = strings.Repeat(a.unit, 1<<15/len(a.unit))
+	}
+	for name, value := range values {
+		t.Run(name, func(t *testing.T) {
+			whole := newOutput(t, unbounded, both...)
+			full := whole.Apply([]byte(value))
+			if strings.Contains(full.Text, "a@example.com") {
+				t.Error("an address came through")
+			}
+			for _, wrong := range []string{
+				idempotent(whole, []byte(value)),
+				staysJSON(whole, []byte(value)),
+				bounded(newOutput(t, 1001, both...), []byte(value), 1000),
+				idempotent(newOutput(t, 1001, both...), []byte(value)),
+				hidesAll(newOutput(t, 1001, both...).Apply([]byte(value)), full),
+			} {
+				if wrong != "" {
+					t.Errorf("%.200s", wrong)
+				}
+			}
+		})
+	}
+}
+
 // The oracles see what is wrong.
 func TestOracles(t *testing.T) {
 	whole := output.Result{Text: "pay [CARD] now"}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mayfly-run/mayfly/governor/output"
@@ -27,6 +28,57 @@ func TestBounds(t *testing.T) {
 	}
 	if report.Benign < 300 || report.Scripts < 10 {
 		t.Errorf("%d benign texts in %d scripts", report.Benign, report.Scripts)
+	}
+}
+
+// Whatever is in a text, doing it twice is doing it once, at every size, and a
+// cut text begins like the whole one.
+func TestCuts(t *testing.T) {
+	newOutput := func(n int64) *output.Output {
+		o, err := output.New(output.Policy{MaxBytes: n, Sanitizers: []string{output.RedactPII, output.StripInstructions}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	whole := newOutput(1 << 20)
+	cuts := 0
+	for _, name := range []string{"testdata/benign.jsonl", "testdata/pii.jsonl", "testdata/instructions.jsonl"} {
+		texts, err := read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range texts {
+			quoted, err := json.Marshal(map[string]string{text.Text: text.Text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, value := range [][]byte{[]byte(text.Text), quoted} {
+				full := whole.Apply(value)
+				if again := whole.Apply([]byte(full.Text)); again.Text != full.Text || again.JSON != full.JSON {
+					t.Errorf("%q: %q, then %q", value, full.Text, again.Text)
+				}
+				for n := 1; n <= len(full.Text); n += 5 {
+					r := newOutput(int64(n)).Apply(value)
+					if !r.Truncated && len(full.Text) > n || len(r.Text) > n {
+						t.Errorf("%q in %d bytes: %+v", value, n, r)
+					}
+					if again := newOutput(int64(n)).Apply([]byte(r.Text)); again.Text != r.Text {
+						t.Errorf("%q in %d bytes: %q, then %q", value, n, r.Text, again.Text)
+					}
+					kept, _, cut := strings.Cut(r.Text, "\n[cut: the result has ")
+					if cut && r.Truncated {
+						cuts++
+						if !strings.HasPrefix(full.Text, kept) {
+							t.Errorf("%q in %d bytes: %q is not the beginning of %q", value, n, kept, full.Text)
+						}
+					}
+				}
+			}
+		}
+	}
+	if cuts < 1000 {
+		t.Errorf("only %d cuts", cuts)
 	}
 }
 

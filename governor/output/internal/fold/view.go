@@ -2,8 +2,8 @@
 //
 // What hides a word from a program but not from a reader is undone: invisible
 // characters are left out, wide, mathematical and circled letters, digits of
-// every script and the many spaces, dashes and quotes become ASCII, and letters
-// become lower-case. What was found in the view is then cut out of the text
+// every script and the many spaces, dashes and quotes become ASCII, letters become
+// lower-case, and what is escaped for a URL, HTML or JSON becomes what it stands for. What was found in the view is then cut out of the text
 // itself.
 package fold
 
@@ -33,6 +33,12 @@ func New(source string) *View {
 	for i := 0; i < len(source); {
 		c := source[i]
 		if c < utf8.RuneSelf {
+			if char, size := escape(source[i:]); size > 0 {
+				v.mark(i, &shift)
+				v.Text = append(v.Text, lower(char))
+				i += size
+				continue
+			}
 			if c >= ' ' && c != 0x7f || c == '\n' || c == '\t' || c == '\r' {
 				v.mark(i, &shift)
 				v.Text = append(v.Text, lower(c))
@@ -84,12 +90,19 @@ func (v *View) Source(start, end int) (from, to int) {
 		return from, from
 	}
 	last := v.at(end - 1)
+	if _, size := escape(v.source[last:]); size > 0 {
+		return from, last + size
+	}
 	if !utf8.RuneStart(v.source[last]) {
 		return from, last + 1
 	}
 	_, size := utf8.DecodeRuneInString(v.source[last:])
 	return from, last + size
 }
+
+// Same reports whether the view has a byte for each byte of the source, so that
+// nothing was left out.
+func (v *View) Same() bool { return len(v.Text) == len(v.source) }
 
 // Hides reports whether an invisible character stands inside of
 // view.Text[start:end].

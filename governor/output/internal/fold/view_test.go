@@ -22,6 +22,9 @@ func TestView(t *testing.T) {
 		{"spaces and dashes", "1\u00a02\u202f3\u20134\u22125", "1 2 3-4-5"},
 		{"lower", "ÀÉ Ωμέγα ДА", "àé ωμέγα да"},
 		{"kelvin", "\u212aey", "key"},
+		{"escapes of URLs", "a%40b%2Ecom %zz %4 100%", "a@b.com %zz %4 100%"},
+		{"escapes of JSON", `a\u0040b \u004A \u2028 \u00e9 \u00`, `a@b j \u2028 \u00e9 \u00`},
+		{"escapes of HTML", "a&#64;b&#x2e;c&commat;d &#64 &#; &#1; &#x110000;", "a@b.c@d &#64 &#; &#1; &#x110000;"},
 		{"lower of another size", "Ⱥ x", "Ⱥ x"},
 	}
 	for _, tt := range tests {
@@ -57,6 +60,31 @@ func TestSource(t *testing.T) {
 		}
 		if got := v.Hides(tt.start, tt.end); got != tt.hides {
 			t.Errorf("Hides(%d, %d) is %v", tt.start, tt.end, got)
+		}
+	}
+}
+
+// An escape goes as a whole, and so does what stands for several bytes.
+func TestSourceOfEscapes(t *testing.T) {
+	source := `x a%40b&#46;c\u006F y`
+	v := New(source)
+	if got, want := string(v.Text), "x a@b.co y"; got != want {
+		t.Fatalf("view %q, want %q", got, want)
+	}
+	tests := []struct {
+		start, end int
+		want       string
+	}{
+		{2, 8, `a%40b&#46;c\u006F`},
+		{2, 4, "a%40"},
+		{3, 4, "%40"},
+		{4, 6, "b&#46;"},
+		{8, 10, " y"},
+	}
+	for _, tt := range tests {
+		from, to := v.Source(tt.start, tt.end)
+		if got := source[from:to]; got != tt.want {
+			t.Errorf("Source(%d, %d) is %q, want %q", tt.start, tt.end, got, tt.want)
 		}
 	}
 }

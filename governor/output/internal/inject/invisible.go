@@ -11,6 +11,9 @@ import (
 // invisible finds the characters that nobody sees and that no script or emoji
 // needs where they stand. Characters in a row are one span.
 func (f *finder) invisible(text string) {
+	if f.view.Same() {
+		return
+	}
 	rtl := -1 // not looked yet
 	before := rune(-1)
 	open := -1

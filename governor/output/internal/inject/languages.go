@@ -43,7 +43,7 @@ var spaced = []*language{
 	newLanguage("de", `ignoriere ignoriert ignorieren ignorier vergiss vergesst missachte`,
 		`vorherig vorig bisherig obig früher vorangegangen vorstehend`, `anweisung instruktion befehl vorgab regeln prompt`),
 	newLanguage("fr", `ignore ignorez ignorer oublie oubliez`,
-		`précédent antérieur ci-dessus préalable`, `instruction consigne directive ordres règles`),
+		`précédent antérieur dessus préalable`, `instruction consigne directive ordres règles`),
 	newLanguage("es", `ignora ignore ignorad ignorar olvida olvide olvidar`,
 		`anterior previ precedent`, `instruccion indicacion orden directriz directric reglas`),
 	newLanguage("pt", `ignore ignora ignorem esqueça esquece desconsidere`,
@@ -69,17 +69,6 @@ var spaced = []*language{
 	newLanguage("ta", `புறக்கணி புறக்கணிக்கவும்`, `முந்தைய`, `வழிமுறை அறிவுறுத்தல்`),
 	newLanguage("ko", `무시하고 무시해 무시하세요 무시하십시오 무시해라 잊어 잊어버려`, `이전 위의 앞의 기존`, `지시 명령 지침 프롬프트`),
 }
-
-// verbsOf are the languages by verb.
-var verbsOf = func() map[string][]*language {
-	m := make(map[string][]*language)
-	for _, l := range spaced {
-		for v := range l.verbs {
-			m[v] = append(m[v], l)
-		}
-	}
-	return m
-}()
 
 // after gives where the order ends that the first word of c is the verb of, if
 // which and what follow within eight words.

@@ -15,16 +15,12 @@ func (f *finder) order(i int) (start, end int) {
 	if to == i {
 		return 0, 0
 	}
-	w := lookup(f.text[i:to])
-	if w == "" {
-		return 0, 0
-	}
-	patterns, verbs := phrases[w], verbsOf[w]
-	if patterns == nil && verbs == nil {
+	t := triggerOf(f.text[i:to])
+	if t == nil {
 		return 0, 0
 	}
 	sentence := f.following(i)
-	for _, p := range patterns {
+	for _, p := range t.phrases {
 		if p.negatable && f.negated() {
 			continue
 		}
@@ -32,7 +28,7 @@ func (f *finder) order(i int) (start, end int) {
 			return i, sentenceEnd(f.text, sentence.at[n-1].end)
 		}
 	}
-	for _, l := range verbs {
+	for _, l := range t.verbs {
 		if end := l.after(sentence); end > 0 {
 			return i, sentenceEnd(f.text, end)
 		}
@@ -41,6 +37,49 @@ func (f *finder) order(i int) (start, end int) {
 		}
 	}
 	return 0, 0
+}
+
+// trigger is what a word can be the beginning, or the verb, of.
+type trigger struct {
+	phrases []*phrase
+	verbs   []*language
+}
+
+var triggers = func() map[string]*trigger {
+	m := make(map[string]*trigger)
+	of := func(w string) *trigger {
+		if m[w] == nil {
+			m[w] = &trigger{}
+		}
+		return m[w]
+	}
+	for w, p := range compile(english) {
+		of(w).phrases = p
+	}
+	for _, l := range spaced {
+		for w := range l.verbs {
+			of(w).verbs = append(of(w).verbs, l)
+		}
+	}
+	return m
+}()
+
+// triggerOf gives what a word of the view triggers; nil for nearly all.
+func triggerOf(w []byte) *trigger {
+	if plainWord(w) {
+		return triggers[string(w)] // makes no string
+	}
+	return triggers[lookup(w)]
+}
+
+// plainWord reports whether lookup would not change a word.
+func plainWord(w []byte) bool {
+	for _, c := range w {
+		if c >= utf8.RuneSelf || c >= '0' && c <= '9' {
+			return false
+		}
+	}
+	return true
 }
 
 // ahead is how many words an order is looked for in.

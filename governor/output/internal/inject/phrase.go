@@ -39,10 +39,7 @@ func matchPlaces(places []place, c *clause, at int) int {
 	return 0
 }
 
-// phrases are the phrases by their first word.
-var phrases = compile(english)
-
-// compile reads phrases, one a line. A word, or words with | between them, is
+// compile reads phrases, one a line, and gives them by their first word. A word, or words with | between them, is
 // one place. In front of it ? makes it optional, * lets up to five words of it
 // stand there; ~ is up to four words of any kind, and $name a set. A line that
 // starts with ! is not an order when it is negated.

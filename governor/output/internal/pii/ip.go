@@ -81,11 +81,28 @@ func ip6(text []byte, i int) int {
 	if i > 0 && text[i] == ':' && (isAlnum(text[i-1]) || text[i-1] == ':' || text[i-1] == '_') {
 		return 0 // the middle of a path of names
 	}
+	if groupBefore(text, i) {
+		return 0
+	}
 	addr, err := netip.ParseAddr(string(text[i:end]))
 	if err != nil || !addr.Is6() || nobody(addr) || !likeIP6(text[i:end]) {
 		return 0
 	}
 	return zoneEnd(text, end)
+}
+
+// groupBefore reports whether another group and a colon stand before i, so that
+// what starts there is the rest of something longer.
+func groupBefore(text []byte, i int) bool {
+	if i < 2 || text[i-1] != ':' {
+		return false
+	}
+	j := i - 1
+	for j > 0 && i-j <= 6 && isHex(text[j-1]) {
+		j--
+	}
+	size := i - 1 - j
+	return size >= 1 && size <= 4 && (j == 0 || !isAlnum(text[j-1]))
 }
 
 // likeIP6 keeps what only happens to parse: names in a programming language
