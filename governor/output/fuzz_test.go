@@ -155,13 +155,13 @@ func FuzzStaysJSON(f *testing.F) {
 }
 
 // The promises hold for large texts too: those of the benchmark, and JSON that is
-// deep, has a huge key or a hundred thousand keys that become one.
+// deep, has a huge key or twenty thousand keys that become one.
 func TestHostile(t *testing.T) {
 	values := map[string]string{
 		"deep":      strings.Repeat(`[{"a@example.com":`, 4900) + "1" + strings.Repeat("}]", 4900),
 		"too deep":  strings.Repeat("[", 50000) + `"a@example.com"` + strings.Repeat("]", 50000),
-		"huge key":  `{"` + strings.Repeat("a@example.com ", 20000) + `":1}`,
-		"many keys": "{" + strings.Repeat(`"a@example.com":1,`, 100000) + `"b":2}`,
+		"huge key":  `{"` + strings.Repeat("a@example.com ", 5000) + `":1}`,
+		"many keys": "{" + strings.Repeat(`"a@example.com":1,`, 20000) + `"b":2}`,
 		"not UTF-8": strings.Repeat("a@example.com\xff", 2000),
 	}
 	for _, a := range adversarial {

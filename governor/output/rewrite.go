@@ -20,8 +20,21 @@ type rewriter struct {
 	out      []byte
 	original int64 // size of the compact form as it came
 	scratch  []byte
+	keys     map[keyPlace]pii.Context // of keys that nothing is taken out of
 	stack    []frame
 }
+
+// keyPlace is a key and what stands above it: rows have the same keys.
+type keyPlace struct {
+	key   string
+	above pii.Context
+}
+
+// maxKeys and maxKey bound what is remembered of keys.
+const (
+	maxKeys = 1024
+	maxKey  = 64
+)
 
 // frame is an open object or array.
 type frame struct {
@@ -37,7 +50,7 @@ type frame struct {
 // compact form as it came.
 func (o *Output) rewrite(value []byte, c counts) (text string, original int64, err error) {
 	d := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	w := &rewriter{output: o, counts: c, out: make([]byte, 0, len(value))}
+	w := &rewriter{output: o, counts: c, out: make([]byte, 0, len(value)), keys: make(map[keyPlace]pii.Context)}
 	for {
 		t, err := d.ReadToken()
 		if err != nil {
@@ -134,11 +147,17 @@ func (w *rewriter) quote(s, original string) {
 
 func (w *rewriter) key(key string) {
 	f := &w.stack[len(w.stack)-1]
-	clean := w.output.clean(key, 0, w.counts)
-	f.value = 0
-	if len(w.output.sanitizers) > 0 {
-		f.value = pii.Key(clean, f.context)
+	place := keyPlace{key, f.context}
+	clean := key
+	value, known := w.keys[place]
+	if !known && len(w.output.sanitizers) > 0 {
+		clean = w.output.clean(key, 0, w.counts)
+		value = pii.Key(clean, f.context)
+		if clean == key && len(key) <= maxKey && len(w.keys) < maxKeys {
+			w.keys[place] = value
+		}
 	}
+	f.value = value
 	w.quote(f.names.unique(clean), key)
 	w.raw(":")
 	f.isKey = false

@@ -33,6 +33,38 @@ const Removed = "[REMOVED]"
 // Find finds what is for a model in text, which must be valid UTF-8. The spans
 // are sorted and apart.
 func Find(text string) []span.Span {
+	if nothing(text) {
+		return nil
+	}
+	return find(text)
+}
+
+// nothing reports whether a look is enough to see that a text, as many keys and
+// values, has nothing for find: no more than one word of ASCII, or none at all.
+func nothing(text string) bool {
+	words := 0
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			if i == 0 || !isLetter(text[i-1]) {
+				words++
+			}
+		case c >= '0' && c <= '9':
+		case c == ' ' || c == '_' || c == '-' || c == '.' || c == ',' || c == '/' || c == '+':
+		default:
+			return false
+		}
+		if words > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+func find(text string) []span.Span {
 	v := fold.New(text)
 	f := finder{view: v, text: v.Text}
 	f.scan()

@@ -36,6 +36,36 @@ var placeholders = map[span.Kind]string{
 // Find finds what is personal in text, which must be valid UTF-8. The context
 // is what the key above it says about it. The spans are sorted and apart.
 func Find(text string, context Context) []span.Span {
+	if nothing(text) {
+		return nil
+	}
+	return find(text, context)
+}
+
+// nothing reports whether a look is enough to see that a text, as most keys and
+// many values, has nothing for find: plain ASCII without an @, an escape or a
+// colon, and with fewer digits than the shortest number and dots than an address
+// need.
+func nothing(text string) bool {
+	digits, dots := 0, 0
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case isDigit(c):
+			digits++
+		case c == '.':
+			dots++
+		case c < ' ' || c > '~' || c == '@' || c == ':' || c == '%' || c == '&' || c == '\\':
+			return false
+		}
+		if digits >= minPhone || digits >= 4 && dots >= 3 {
+			return false
+		}
+	}
+	return true
+}
+
+func find(text string, context Context) []span.Span {
 	v := fold.New(text)
 	f := finder{view: v, text: v.Text, context: context}
 	f.emails()

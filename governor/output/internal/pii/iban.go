@@ -13,6 +13,9 @@ var ibanLengths = map[string]int{
 	"ye": 30,
 }
 
+// minIBANDigits is less than any bank's numbers have, with the check digits.
+const minIBANDigits = 7
+
 // iban takes an account number that starts at i: a country, as many characters
 // as that country has, alone or in groups, and the right check digits.
 func iban(text []byte, i int) int {
@@ -24,20 +27,23 @@ func iban(text []byte, i int) int {
 		return 0
 	}
 	var chars [34]byte
-	n, end := 0, i
+	n, digits, end := 0, 0, i
 	for n < want && end < len(text) {
 		c := text[end]
 		switch {
 		case isAlnum(c):
 			chars[n] = c
 			n++
+			if isDigit(c) {
+				digits++
+			}
 		case (c == ' ' || c == '-' || c == '.') && isAlnum(text[end-1]): // one between two groups
 		default:
 			return 0
 		}
 		end++
 	}
-	if n < want || end < len(text) && isAlnum(text[end]) || !mod97(chars[:n]) {
+	if n < want || digits < minIBANDigits || end < len(text) && isAlnum(text[end]) || !mod97(chars[:n]) {
 		return 0
 	}
 	return end
