@@ -60,6 +60,7 @@ fuzz: guests ## Fuzz every target for FUZZTIME (10s)
 .PHONY: bench
 bench: guests ## Measure what the README claims, against native Python
 	MAYFLY_NATIVE_PYTHON=$(NATIVE_PYTHON) $(GO) run ./bench/report
+	$(GO) test -run '^$$' -bench '^BenchmarkDecide$$' ./governor
 
 .PHONY: corpus
 corpus: ## Measure the sanitizers on the labelled corpus

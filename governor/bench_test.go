@@ -1,6 +1,7 @@
 package governor_test
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -13,7 +14,8 @@ import (
 // is the median of single decisions.
 //
 // steps is the row of steps alone; parsed with reading the arguments' text;
-// memory a real call with a run in a store in memory.
+// memory a real call with a run in a store in memory, durable one with a run in a
+// file.
 func BenchmarkDecide(b *testing.B) {
 	set := realisticSet(b)
 	texts := [][]byte{
@@ -45,8 +47,7 @@ func BenchmarkDecide(b *testing.B) {
 			})
 		})
 	})
-	b.Run("memory", func(b *testing.B) {
-		s := store.NewMemory()
+	realCall := func(b *testing.B, s store.Store) {
 		g := newGovernor(b, set, s)
 		run := store.Run{ID: "r", Principal: subject.Principal, Tenant: subject.Tenant, Task: subject.Task, Created: start}
 		if err := s.CreateRun(b.Context(), run); err != nil {
@@ -65,6 +66,19 @@ func BenchmarkDecide(b *testing.B) {
 		measure(b, func(i int) governor.Decision {
 			return g.Decide(b.Context(), governor.Call{Run: "r", ID: "c", Tool: reads[i%len(reads)], Args: args})
 		})
+	}
+	b.Run("memory", func(b *testing.B) { realCall(b, store.NewMemory()) })
+	b.Run("durable", func(b *testing.B) {
+		s, err := store.Open(filepath.Join(b.TempDir(), "store.db"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() {
+			if err := s.Close(); err != nil {
+				b.Error(err)
+			}
+		}()
+		realCall(b, s)
 	})
 }
 
