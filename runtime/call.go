@@ -142,6 +142,12 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 	})
 	cancel()
 	result.Outcome, result.Error, result.Sandbox = effectOutcome(tool, rep), rep.failure, rep.sandbox
+	if !rep.started {
+		// Its place in the rate limits is for calls that run.
+		if err := r.governor.Release(context.WithoutCancel(ctx), result.Decision); err != nil {
+			return err
+		}
+	}
 	// The end is written down even if the caller has gone.
 	if err := r.finish(context.WithoutCancel(ctx), tool, *result); err != nil {
 		return err

@@ -32,7 +32,7 @@ type funcs map[string]Func
 func (f funcs) invoke(ctx context.Context, in invocation) reply {
 	fn, ok := f[in.tool.Metadata.Name]
 	if !ok {
-		return reply{outcome: Unavailable, failure: &Failure{Type: "Unavailable", Message: "the host has no function for this tool"}}
+		return reply{outcome: Unavailable, failure: &Failure{Type: "Unavailable", Message: "the host has no Go function of this name, and handlers in processes of their own cannot be run yet"}}
 	}
 	done := make(chan reply, 1)
 	go func() { done <- callFunc(ctx, fn, in) }()
