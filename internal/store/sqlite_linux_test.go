@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,32 +23,61 @@ import (
 // closed, and whose log is empty.
 func made(t *testing.T) string {
 	t.Helper()
+	image, err := makeOnce()
+	ok(t, err)
 	path := filepath.Join(t.TempDir(), "store.db")
-	s := openTest(t, path)
-	for i := range 60 {
-		id := fmt.Sprint(i)
-		ok(t, s.CreateRun(t.Context(), Run{ID: id, Task: strings.Repeat("t", 500), Created: start}))
-		ok(t, s.Grant(t.Context(), Grant{RunID: id, Tool: "t", Granted: start}))
+	ok(t, os.WriteFile(path, image, 0o600))
+	ok(t, os.WriteFile(path+"-lock", []byte(markMade), 0o600))
+	for _, name := range companionsOf(path)[:2] {
+		ok(t, os.WriteFile(name, nil, 0o600))
 	}
-	prepare(t, s)
-	_, err := s.BeginEffect(t.Context(), Effect{Key: "k", Tool: "t", Begun: start})
-	ok(t, err)
-	_, err = s.Reserve(t.Context(), Reservation{ID: "i", Windows: []Window{{"k", 9, time.Hour}}}, start)
-	ok(t, err)
-	ok(t, s.Close())
-	other(t, path, "PRAGMA wal_checkpoint(TRUNCATE)")
 	return path
 }
+
+var makeOnce = sync.OnceValues(func() (image []byte, err error) {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "store.db")
+	s, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	for i := range 60 {
+		id := fmt.Sprint(i)
+		err = errors.Join(err, s.CreateRun(ctx, Run{ID: id, Task: strings.Repeat("t", 500), Created: start}),
+			s.Grant(ctx, Grant{RunID: id, Tool: "t", Granted: start}))
+	}
+	err = errors.Join(err, s.CreateRun(ctx, Run{ID: "r", Created: start}))
+	_, approvalErr := s.CreateApproval(ctx, Approval{ID: "p", RunID: "r", CallHash: "h", Tool: "t", Created: start})
+	_, effectErr := s.BeginEffect(ctx, Effect{Key: "k", Tool: "t", Begun: start})
+	_, reserveErr := s.Reserve(ctx, Reservation{ID: "i", Windows: []Window{{"k", 9, time.Hour}}}, start)
+	err = errors.Join(err, approvalErr, effectErr, reserveErr, s.Close(), execute(path, "PRAGMA wal_checkpoint(TRUNCATE)"))
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
 
 // other runs statements as another program would.
 func other(t *testing.T, path, sql string) {
 	t.Helper()
+	ok(t, execute(path, sql))
+}
+
+func execute(path, sql string) error {
 	db, err := sqlite3.Open(path)
-	ok(t, err)
+	if err != nil {
+		return err
+	}
 	_, err = db.FileControl("main", sqlite3.FCNTL_PERSIST_WAL, true)
-	ok(t, err)
-	ok(t, db.Exec(sql))
-	ok(t, db.Close())
+	if err == nil {
+		err = db.Exec(sql)
+	}
+	return errors.Join(err, db.Close())
 }
 
 func companionsOf(path string) []string {
