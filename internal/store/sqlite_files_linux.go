@@ -117,22 +117,21 @@ func (f *files) prepare(o *owner) (fresh bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	_, journalErr := os.Lstat(f.journal())
 	switch {
-	case mark == markMaking:
-		// Whoever was making it was killed. Nothing was promised yet.
-		err = f.clear()
+	case mark == markMaking && journalErr == nil:
+		// Whoever was making it was killed: the engine's journal is there until all
+		// is. Nothing was promised yet.
+		fresh, err = true, f.clear()
 	case len(header) > 0:
 		err = checkBytes(header)
 	case mark == markMade:
 		// Starting anew would forget which effects were begun.
 		err = fmt.Errorf("%w: it was emptied or deleted, but %s is still there; restore it, or delete its -wal, -shm and -lock files too to start anew", ErrCorrupt, f.lock)
 	default:
-		err = o.setMark(markMaking)
+		fresh, err = true, o.setMark(markMaking)
 	}
-	if err != nil {
-		return false, err
-	}
-	return mark == markMaking || len(header) == 0, nil
+	return fresh, err
 }
 
 // makeCompanions makes those that are missing: the engine would let others read

@@ -547,12 +547,88 @@ func TestPlacesAreSwept(t *testing.T) {
 		_, err := s.Reserve(t.Context(), Reservation{ID: fmt.Sprint(i), Windows: []Window{{fmt.Sprint(i), 1, time.Second}}}, now)
 		ok(t, err)
 	}
-	var n int64
+	equal(t, "places kept", countPlaces(t, s), 1)
+}
+
+// TestPlacesFromTheFutureAreSwept: also they are out some day.
+func TestPlacesFromTheFutureAreSwept(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "store.db")).(*sqlite)
+	w := Window{"k", 9, time.Minute}
+	for i, at := range []time.Time{start.AddDate(50, 0, 0), start, start.Add(time.Minute)} {
+		_, err := s.Reserve(t.Context(), Reservation{ID: fmt.Sprint(i), Windows: []Window{w}}, at)
+		ok(t, err)
+	}
+	equal(t, "places kept", countPlaces(t, s), 1)
+}
+
+func countPlaces(t *testing.T, s *sqlite) (n int64) {
+	t.Helper()
 	ok(t, s.read(t.Context(), func(c *conn) error {
 		_, err := c.one(func(r *row) { n = r.int() }, "SELECT count(*) FROM place")
 		return err
 	}))
-	if n > 2 {
-		t.Errorf("%d places are kept", n)
+	return n
+}
+
+// TestHalfMade: a process was killed while it made the file. The next one makes
+// it anew if it was not done.
+func TestHalfMade(t *testing.T) {
+	image, err := makeOnce()
+	ok(t, err)
+	runs := 61
+	for name, tt := range map[string]struct {
+		files map[string][]byte
+		runs  int
+		err   error
+	}{
+		"no file":      {map[string][]byte{}, 0, nil},
+		"nothing":      {map[string][]byte{"": nil}, 0, nil},
+		"only journal": {map[string][]byte{"": nil, "-journal": []byte("journal")}, 0, nil},
+		"some pages":   {map[string][]byte{"": make([]byte, 3*4096), "-journal": []byte("journal")}, 0, nil},
+		"page cut off": {map[string][]byte{"": image[:4000], "-journal": nil}, 0, nil},
+		"all":          {map[string][]byte{"": image}, runs, nil},
+		"all and log":  {map[string][]byte{"": image, "-wal": nil, "-shm": []byte("index")}, runs, nil},
+		"not ours":     {map[string][]byte{"": make([]byte, 3*4096)}, 0, ErrCorrupt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "store.db")
+			ok(t, os.WriteFile(path+"-lock", []byte(markMaking), 0o600))
+			for suffix, b := range tt.files {
+				ok(t, os.WriteFile(path+suffix, b, 0o600))
+			}
+			if tt.err != nil {
+				_, err := Open(path)
+				fails(t, err, tt.err)
+				return
+			}
+			s := openTest(t, path)
+			rs, err := s.Runs(t.Context(), RunFilter{})
+			ok(t, err)
+			equal(t, "number of runs", len(rs), tt.runs)
+			ok(t, s.CreateRun(t.Context(), Run{ID: "new", Created: start}))
+			ok(t, s.Close())
+			_, err = openTest(t, path).Run(t.Context(), "new")
+			ok(t, err)
+			if _, err := os.Stat(path + "-journal"); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the journal: %v", err)
+			}
+		})
 	}
+}
+
+// TestFirstTransactionHasJournal: TestHalfMade and what it tests rest on it.
+func TestFirstTransactionHasJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	ok(t, os.WriteFile(path, nil, 0o600))
+	c, err := connect(path, time.Second, "PRAGMA cache_size=1")
+	ok(t, err)
+	ok(t, c.db.Exec("BEGIN EXCLUSIVE;"+schema))
+	if _, err := os.Stat(path + "-journal"); err != nil {
+		t.Errorf("before the commit: %v", err)
+	}
+	ok(t, c.db.Exec("COMMIT"))
+	if _, err := os.Stat(path + "-journal"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("after the commit: %v", err)
+	}
+	ok(t, c.close())
 }
