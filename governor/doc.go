@@ -12,6 +12,9 @@
 // way for a call that will not run, and leaves nothing behind.
 // [Governor.Output] is the last step, for what the tool gave back.
 //
+// The steps before a call runs only ever tighten: an approval does not undo a
+// block, and a judge that allows does not undo a question.
+//
 // The package calls no tool and starts no process. It reads no clock but the
 // one it is given, and it keeps no state: that is the store's.
 package governor
