@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -36,6 +37,8 @@ type harnessHealth struct {
 	Tools    int       `json:"tools"`
 	Problems []problem `json:"problems"`
 	Unpinned []missing `json:"unpinned"`
+	// Store is null when the manifests have errors.
+	Store *storeHealth `json:"store"`
 }
 
 // missing is a pin that is to be added.
@@ -46,11 +49,13 @@ type missing struct {
 }
 
 func (c *doctorCommand) Run(p *process) error {
+	ctx, stop := withSignals(context.Background())
+	defer stop()
 	d := diagnosis{OK: true}
 	file, err := c.find(p)
 	switch {
 	case err == nil:
-		d.Harness = examine(file)
+		d.Harness = examine(ctx, file)
 	case !errors.Is(err, errNoHarness):
 		return err
 	}
@@ -69,7 +74,7 @@ func (c *doctorCommand) Run(p *process) error {
 }
 
 // examine loads a harness and tells what is wrong.
-func examine(file string) *harnessHealth {
+func examine(ctx context.Context, file string) *harnessHealth {
 	h := &harnessHealth{File: file, Problems: []problem{}, Unpinned: []missing{}}
 	set, err := manifests.Load(file, nil)
 	if errs, ok := errors.AsType[manifests.Errors](err); ok {
@@ -93,6 +98,7 @@ func examine(file string) *harnessHealth {
 			h.Unpinned = append(h.Unpinned, missing{w.Tool, w.File, fmt.Sprintf(`definition_digest: "%s"`, t.Digest())})
 		}
 	}
+	h.Store = examineStore(ctx, set.Harness)
 	return h
 }
 
@@ -102,7 +108,7 @@ func (h *harnessHealth) fails() bool {
 			return true
 		}
 	}
-	return false
+	return h.Store != nil && h.Store.Problem != ""
 }
 
 // text is the report for people.
@@ -143,6 +149,9 @@ func (h *harnessHealth) text(b *strings.Builder) {
 	}
 	for _, m := range h.Unpinned {
 		fmt.Fprintf(b, "    %s: %s\n      %s\n", oneLine(m.File), m.Tool, m.Line)
+	}
+	if h.Store != nil {
+		fmt.Fprintf(b, "  store: %s\n", oneLine(h.Store.text()))
 	}
 }
 

@@ -18,6 +18,8 @@ type runsCommand struct {
 	List   runsListCommand   `cmd:"" help:"List runs, the newest first."`
 	Show   runsShowCommand   `cmd:"" help:"Show a run: its labels, grants, approvals and effects."`
 	Labels runsLabelsCommand `cmd:"" help:"Show a run's labels, or add to them."`
+	Grant  runsGrantCommand  `cmd:"" help:"Let a run call tools."`
+	Revoke runsRevokeCommand `cmd:"" help:"Take tools from a run."`
 }
 
 // runJSON is a run as it is printed.
@@ -159,17 +161,6 @@ type grantJSON struct {
 	Revoked string `json:"revoked,omitzero"`
 }
 
-type effectJSON struct {
-	Key      string            `json:"idempotency_key"`
-	Call     string            `json:"call"`
-	Tool     string            `json:"tool"`
-	State    store.EffectState `json:"state"`
-	Outcome  string            `json:"outcome,omitzero"`
-	Attempts int64             `json:"attempts"`
-	Begun    string            `json:"begun"`
-	Finished string            `json:"finished,omitzero"`
-}
-
 func (c *runsShowCommand) Run(p *process) error {
 	return c.with(p, useToLook, func(ctx context.Context, rt *runtime.Runtime, file string) error {
 		d, err := c.details(ctx, rt)
@@ -209,7 +200,7 @@ func (c *runsShowCommand) details(ctx context.Context, rt *runtime.Runtime) (d r
 		d.Approvals = append(d.Approvals, newApproval(a))
 	}
 	for _, e := range effects {
-		d.Effects = append(d.Effects, effectJSON{e.Key, e.CallID, e.Tool, e.State, e.Outcome, e.Attempts, stamp(e.Begun), stamp(e.Finished)})
+		d.Effects = append(d.Effects, newEffect(e))
 	}
 	return d, nil
 }
