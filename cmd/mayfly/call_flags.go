@@ -86,6 +86,23 @@ func (f subjectFlags) config() runtime.RunConfig {
 	return c
 }
 
+// principalGiven says whether the command names the principal. One that stands
+// in the environment is meant for new runs alone.
+func (f subjectFlags) principalGiven() bool {
+	return f.Principal != nil && *f.Principal != os.Getenv("MAYFLY_PRINCIPAL")
+}
+
+// checkRun checks that --run and the flags of a new run are not both given.
+func (f subjectFlags) checkRun(id string) error {
+	if id == "" {
+		return usagef("--run: the ID of a run must follow; mayfly runs list shows all")
+	}
+	if f.principalGiven() || f.Tenant != nil || f.Task != nil {
+		return usagef("--principal, --tenant and --task are for a new run; run %s has its own", id)
+	}
+	return nil
+}
+
 // thisUser is the name of the user of this process, or nothing.
 func thisUser() string {
 	if u, err := user.Current(); err == nil {
@@ -109,13 +126,8 @@ type callFlags struct {
 func (f callFlags) call(p *process) (c runtime.Call, err error) {
 	c = runtime.Call{Tool: f.Tool, Approval: f.Approval}
 	if f.RunID != nil {
-		if *f.RunID == "" {
-			return c, usagef("--run: the ID of a run must follow; mayfly runs list shows all")
-		}
-		// The principal may stand in the environment for all runs.
-		principal := f.Principal != nil && os.Getenv("MAYFLY_PRINCIPAL") == ""
-		if principal || f.Tenant != nil || f.Task != nil {
-			return c, usagef("--principal, --tenant and --task are for a new run; run %s has its own", *f.RunID)
+		if err := f.checkRun(*f.RunID); err != nil {
+			return c, err
 		}
 		c.RunID = *f.RunID
 	}

@@ -17,6 +17,7 @@ type commandLine struct {
 	Authorize authorizeCommand `cmd:"" help:"Ask the governor about a call, without making it."`
 	Approvals approvalsCommand `cmd:"" help:"List, show and answer calls that wait for a person."`
 	Runs      runsCommand      `cmd:"" help:"Start, list and show runs."`
+	Policy    policyCommand    `cmd:"" help:"Test the policy."`
 	Effects   effectsCommand   `cmd:"" help:"List what calls changed, and settle what nobody knows."`
 	Trace     traceCommand     `cmd:"" help:"Show what was decided and done."`
 	Tools     toolsCommand     `cmd:"" help:"List, show, describe, pin and add tools."`

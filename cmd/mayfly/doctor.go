@@ -76,20 +76,27 @@ func (c *doctorCommand) Run(p *process) error {
 // examine loads a harness and tells what is wrong.
 func examine(ctx context.Context, file string) *harnessHealth {
 	h := &harnessHealth{File: file, Problems: []problem{}, Unpinned: []missing{}}
-	set, err := manifests.Load(file, nil)
+	set, err := loadHarness(file)
 	if errs, ok := errors.AsType[manifests.Errors](err); ok {
 		for _, e := range errs {
 			h.Problems = append(h.Problems, newError(e))
 		}
 		return h
 	}
-	h.Tools = len(set.Tools())
+	for _, t := range set.Tools() {
+		if !isBuiltIn(t.Metadata.Name) {
+			h.Tools++
+		}
+	}
 	if err := checkExpressions(set); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			h.Problems = append(h.Problems, newExpressionError(line))
 		}
 	}
 	for _, w := range set.Warnings {
+		if isBuiltIn(w.Tool) {
+			continue
+		}
 		if w.Code != manifests.WarnUnpinned {
 			h.Problems = append(h.Problems, newWarning(w))
 			continue

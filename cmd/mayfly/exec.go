@@ -32,9 +32,10 @@ type execCommand struct {
 	Seed  *seedFlag  `placeholder:"N" help:"With --clock: run deterministically, with randomness from this seed (0 to 18446744073709551615)."`
 	Clock *clockFlag `placeholder:"RFC3339" help:"With --seed: run deterministically, with clocks that start at this time (years 1970 to 2261)."`
 
-	Harness   pathFlag `placeholder:"FILE" help:"The harness.yaml whose rules the call is under. Default: none, every default."`
-	Principal string   `placeholder:"NAME" help:"On whose behalf the call is made, for the rules."`
-	Tenant    string   `placeholder:"NAME" help:"For which tenant, for the rules."`
+	Harness pathFlag `placeholder:"FILE" help:"The harness.yaml whose rules the call is under. Default: none, every default."`
+	subjectFlags
+	RunID    *string `name:"run" placeholder:"ID" help:"The run of the harness that the call belongs to. Default: a new one."`
+	Approval string  `placeholder:"ID" help:"The approval that the call resumes."`
 
 	JSON bool `name:"json" help:"Print one JSON object with the value or error, what was written, and what the call cost."`
 
@@ -59,6 +60,9 @@ Exit codes: 0 the call was fine, 1 the code raised, 2 the command or its input i
 func (c *execCommand) Run(p *process) error {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
+	if err := c.checkSubject(); err != nil {
+		return err
+	}
 	spec, err := c.specUnlessStopped(ctx, p)
 	if err != nil {
 		return err
@@ -137,9 +141,7 @@ func (c *execCommand) call(ctx context.Context, p *process, spec sandbox.Spec) (
 			err = fmt.Errorf("close sandbox: %w", closeErr)
 		}
 	}()
-	run, err := r.StartRun(ctx, runtime.RunConfig{
-		Principal: c.Principal, Tenant: c.Tenant, Tools: []string{runtime.ExecTool},
-	})
+	run, err := c.run(ctx, r)
 	if err != nil {
 		return result, box, err
 	}
@@ -147,10 +149,40 @@ func (c *execCommand) call(ctx context.Context, p *process, spec sandbox.Spec) (
 	if err != nil {
 		return result, box, usagef("%s: %w", runtime.InvalidArguments, err)
 	}
-	result, err = r.CallCode(ctx, runtime.Call{RunID: run.ID, Tool: runtime.ExecTool, Args: args}, runtime.CodeInput{
+	result, err = r.CallCode(ctx, runtime.Call{RunID: run, Tool: runtime.ExecTool, Args: args, Approval: c.Approval}, runtime.CodeInput{
 		Name: spec.Name, Globals: spec.Globals, Limits: spec.Limits.WithDefaults(), Deterministic: spec.Deterministic,
 	})
 	return result, box, err
+}
+
+// run gives the ID of the run that the call is made in.
+func (c *execCommand) run(ctx context.Context, r *runtime.Runtime) (string, error) {
+	if c.RunID != nil {
+		if len(c.Label) > 0 {
+			if err := r.AddLabels(ctx, *c.RunID, labels(c.Label)); err != nil {
+				return "", runError(*c.RunID, err)
+			}
+		}
+		return *c.RunID, nil
+	}
+	config := c.config()
+	config.Tools = []string{runtime.ExecTool}
+	run, err := r.StartRun(ctx, config)
+	if err != nil {
+		return "", &usageError{err}
+	}
+	return run.ID, nil
+}
+
+// checkSubject refuses flags that would be ignored.
+func (c *execCommand) checkSubject() error {
+	if c.Harness == "" && (c.principalGiven() || c.Tenant != nil || c.Task != nil || len(c.Label) > 0 || c.RunID != nil || c.Approval != "") {
+		return usagef("--principal, --tenant, --task, --label, --run and --approval are for the rules of a harness; --harness names it")
+	}
+	if c.RunID != nil {
+		return c.checkRun(*c.RunID)
+	}
+	return nil
 }
 
 // runtime makes the runtime that calls the tool in box. It owns box.
@@ -179,16 +211,26 @@ func (c *execCommand) refused(p *process, r runtime.Result) error {
 	}
 	if c.JSON {
 		refusal := struct {
-			Status runtime.Outcome `json:"status"`
-			Step   string          `json:"step"`
-			Code   string          `json:"code"`
-			Reason string          `json:"reason"`
-		}{r.Outcome, string(r.Decision.Step), string(r.Decision.Code), r.Decision.Reason}
+			Status   runtime.Outcome `json:"status"`
+			Step     string          `json:"step"`
+			Code     string          `json:"code"`
+			Reason   string          `json:"reason"`
+			Run      string          `json:"run"`
+			Approval string          `json:"approval,omitzero"`
+			RetryAt  string          `json:"retry_at,omitzero"`
+		}{r.Outcome, string(r.Decision.Step), string(r.Decision.Code), r.Decision.Reason, r.Decision.Run, r.Approval, stamp(r.RetryAt)}
 		if err := p.stdout.object(refusal); err != nil {
 			return err
 		}
 	} else {
 		p.stderr.note("%s: %s (step %s, code %s)", r.Outcome, r.Decision.Reason, r.Decision.Step, r.Decision.Code)
+		if r.Approval != "" {
+			p.stderr.note("mayfly approvals show %s", r.Approval)
+			p.stderr.note("then: the same command with --run %s --approval %s and without --principal, --tenant and --task", r.Decision.Run, r.Approval)
+		}
+		if !r.RetryAt.IsZero() {
+			p.stderr.note("again from %s", stamp(r.RetryAt))
+		}
 	}
 	switch r.Outcome {
 	case runtime.Internal:

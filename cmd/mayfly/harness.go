@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/runtime"
 )
 
 // harnessName is the file that a harness is in unless somebody says otherwise.
@@ -68,12 +69,26 @@ func (h harnessFlag) load(p *process) (file string, set *manifests.Set, err erro
 	if file, err = h.find(p); err != nil {
 		return "", nil, err
 	}
-	set, err = manifests.Load(file, nil)
+	set, err = loadHarness(file)
 	if err != nil {
 		return file, nil, manifestErrors(err)
 	}
 	return file, set, nil
 }
+
+// loadHarness reads a harness with the tools of this program, which its rules
+// and tasks may name.
+func loadHarness(file string) (*manifests.Set, error) {
+	exec, err := runtime.ExecManifest()
+	if err != nil {
+		return nil, err
+	}
+	return manifests.Load(file, []*manifests.Tool{exec})
+}
+
+// isBuiltIn reports whether a tool is this program's own. Models are not told
+// of those, and they need no pin: they change with the program.
+func isBuiltIn(name string) bool { return name == runtime.ExecTool }
 
 // manifestErrors is what a verb ends with when manifests have errors: each on
 // a line of its own that starts with its place.

@@ -9,10 +9,11 @@ import (
 
 // openConfig is what a verb says of the sandbox it wants.
 type openConfig struct {
-	guest     string
-	cacheDir  string // empty: nothing is kept
-	maxMemory uint64 // the most a call will ask for; 0 means the default
-	progress  func(line string)
+	guest      string
+	cacheDir   string // empty: nothing is kept
+	maxMemory  uint64 // the most a call will ask for; 0 means the default
+	concurrent int    // calls at once; 0 means one
+	progress   func(line string)
 }
 
 // opened is a sandbox and what is in it.
@@ -25,12 +26,12 @@ type opened struct {
 // opener opens a sandbox; tests have others than openSandbox.
 type opener func(context.Context, openConfig) (opened, error)
 
-// openSandbox opens the real sandbox, for one call.
+// openSandbox opens the real sandbox.
 func openSandbox(ctx context.Context, config openConfig) (opened, error) {
 	engine, err := runtime.OpenSandbox(ctx, runtime.SandboxConfig{
 		Guest:         config.guest,
 		CacheDir:      config.cacheDir,
-		MaxConcurrent: 1,
+		MaxConcurrent: max(1, config.concurrent),
 		MaxMemory:     config.maxMemory,
 		Progress:      config.progress,
 	})

@@ -43,7 +43,11 @@ func (f runtimeFlags) open(ctx context.Context, p *process, use runtimeUse) (rt 
 	if err := checkExpressions(set); err != nil {
 		return nil, "", &usageError{err}
 	}
-	config := runtime.Config{Harness: file, OpenSandbox: f.sandboxes(p, set)}
+	exec, err := runtime.ExecManifest()
+	if err != nil {
+		return nil, "", err
+	}
+	config := runtime.Config{Harness: file, Tools: []*manifests.Tool{exec}, OpenSandbox: f.sandboxes(p, set)}
 	if use != useToCall {
 		config.Trace = "none"
 	}
@@ -76,6 +80,11 @@ func (f runtimeFlags) with(p *process, use runtimeUse, do func(ctx context.Conte
 	return err
 }
 
+// nestedCalls is how many calls one call can become: its code calls a tool,
+// whose code calls a tool, and so on, each in a sandbox of its own while the
+// others wait.
+const nestedCalls = 8
+
 // sandboxes opens the guests of code tools when they are first needed.
 func (f runtimeFlags) sandboxes(p *process, set *manifests.Set) func(context.Context, string) (sandbox.Sandbox, error) {
 	var most uint64
@@ -85,7 +94,9 @@ func (f runtimeFlags) sandboxes(p *process, set *manifests.Set) func(context.Con
 	return func(ctx context.Context, guest string) (sandbox.Sandbox, error) {
 		progress := newProgress(p.stderr)
 		defer progress.end()
-		return p.open(ctx, openConfig{guest: guest, cacheDir: f.dir(progress), maxMemory: most, progress: progress.say})
+		return p.open(ctx, openConfig{
+			guest: guest, cacheDir: f.dir(progress), maxMemory: most, concurrent: nestedCalls, progress: progress.say,
+		})
 	}
 }
 

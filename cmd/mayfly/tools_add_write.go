@@ -61,7 +61,7 @@ func (c *toolsAddCommand) write(set *manifests.Set, root *os.Root, t *manifests.
 
 // verify loads the harness as every other verb will.
 func verify(done *addedTool, t *manifests.Tool) error {
-	set, err := manifests.Load(done.Harness, nil)
+	set, err := loadHarness(done.Harness)
 	if err != nil {
 		return usagef("nothing was changed, as the harness would not load with the new manifest: %w", err)
 	}

@@ -63,6 +63,9 @@ func (c *toolsDescribeCommand) choose(p *process, file string, set *manifests.Se
 		return chosen, errors.Join(errs...)
 	}
 	for _, t := range set.Tools() {
+		if isBuiltIn(t.Metadata.Name) {
+			continue
+		}
 		why := c.hidden(t, task)
 		if why == "" {
 			chosen = append(chosen, t)

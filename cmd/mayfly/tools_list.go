@@ -59,6 +59,9 @@ func (c *toolsListCommand) Run(p *process) error {
 	}
 	list := toolList{Harness: file, Tools: []toolLine{}}
 	for _, t := range set.Tools() {
+		if isBuiltIn(t.Metadata.Name) {
+			continue // tools show has it; it is of no harness
+		}
 		list.Tools = append(list.Tools, newToolLine(t))
 	}
 	if c.JSON {

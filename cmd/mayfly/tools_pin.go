@@ -44,7 +44,7 @@ func (c *toolsPinCommand) Run(p *process) error {
 		return err
 	}
 	done := pinReport{Harness: file, Changed: []newPin{}, Unchanged: []string{}}
-	set, err := manifests.Load(file, nil)
+	set, err := loadHarness(file)
 	if err != nil {
 		// A pin that is no digest keeps everything from loading, and is mended
 		// here.
@@ -56,12 +56,15 @@ func (c *toolsPinCommand) Run(p *process) error {
 		if _, err := findTool(set, file, c.Tool); err != nil {
 			return err
 		}
+		if isBuiltIn(c.Tool) {
+			return usagef("%s is part of this program and has no pin", c.Tool)
+		}
 	}
 	files := make(map[string]bool)
 	for _, t := range set.Tools() {
 		name := t.Metadata.Name
 		switch {
-		case c.Tool != "" && c.Tool != name, done.has(name):
+		case c.Tool != "" && c.Tool != name, done.has(name), isBuiltIn(name):
 		case t.Pinned() && t.PinMatches():
 			done.Unchanged = append(done.Unchanged, name)
 		default:
@@ -98,7 +101,7 @@ func (c *toolsPinCommand) mend(done *pinReport, err error) (*manifests.Set, erro
 	if err := c.pinFiles(slices.Sorted(maps.Keys(before))); err != nil {
 		return nil, err
 	}
-	set, err := manifests.Load(done.Harness, nil)
+	set, err := loadHarness(done.Harness)
 	if err != nil {
 		return nil, manifestErrors(err)
 	}

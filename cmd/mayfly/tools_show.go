@@ -77,7 +77,11 @@ func (d toolDetails) comment(t *manifests.Tool) []byte {
 	line := func(format string, args ...any) {
 		b.WriteString("# " + oneLine(fmt.Sprintf(format, args...)) + "\n")
 	}
-	line("%s:%d, under %s", d.File, d.Line, d.Harness)
+	if isBuiltIn(t.Metadata.Name) {
+		line("part of this program, under %s", d.Harness)
+	} else {
+		line("%s:%d, under %s", d.File, d.Line, d.Harness)
+	}
 	switch d.Pin {
 	case "ok":
 		line("pinned")
