@@ -5,6 +5,11 @@
 // sanitizer finds it; benign.jsonl holds texts, in many scripts, in which nothing
 // is to be found. The bounds of bounds.json are what was reached before: a change
 // may raise them, and has to say why if it lowers one.
+//
+// The numbers flatter: most of these texts were known when the sanitizers were
+// written. Of two lists of orders that were made afterwards and tried once, 25 of
+// 45 and 19 of 30 were found at first; of a list of 53 pieces of personal data, 50.
+// Those lists are part of the corpus since.
 package corpus
 
 import (

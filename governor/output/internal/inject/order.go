@@ -153,9 +153,9 @@ func (f *finder) before(l *language) int {
 		if isWhich || isWhat {
 			first = w.start
 		}
-		if which && what {
-			return first
-		}
+	}
+	if which && what {
+		return first
 	}
 	return -1
 }

@@ -6,7 +6,7 @@ import "bytes"
 // are in the view.
 var tokens = map[byte][]string{
 	'<': {
-		"<<sys>>", "<</sys>>", "<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<bos>", "<eos>",
+		"<<sys>>", "<</sys>>", "<<system>>", "<</system>>", "<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<bos>", "<eos>",
 		"<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<tool_calls>", "</tool_calls>",
 		"<function_calls>", "</function_calls>", "<function_results>", "</function_results>",
 		"<system-reminder>", "</system-reminder>", "<system_reminder>", "</system_reminder>",

@@ -21,7 +21,7 @@ func (c Context) has(bit Context) bool { return c&bit != 0 }
 
 var (
 	phoneWords = words(`phone phones telephone telephones tel telefon telefone telefono teléfono teléfonos téléphone tél
-		mobile mobil móvil celular cellphone cell handy fax whatsapp msisdn phonenumber mobilenumber landline
+		mobile mobil móvil celular cellphone cell handy fax hotline helpline mob whatsapp msisdn phonenumber mobilenumber landline
 		телефон тел телефону телефона факс моб τηλέφωνο τηλ κινητό
 		هاتف الهاتف تلفون جوال الجوال موبايل تلفن موبایل טלפון נייד פקס
 		फ़ोन फोन फ़ोन मोबाइल दूरभाष ফোন মোবাইল தொலைபேசி

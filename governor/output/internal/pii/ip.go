@@ -12,7 +12,7 @@ func (f *finder) ip4(n *number) int {
 		return 0
 	}
 	addr, err := netip.ParseAddr(string(n.text[n.start:n.end(4)]))
-	if err != nil || nobody(addr) || f.version(n) {
+	if err != nil || addr.As4()[0] == 0 || nobody(addr) || f.version(n) {
 		return 0
 	}
 	return n.end(4)
