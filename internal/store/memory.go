@@ -13,12 +13,13 @@ import (
 // it is given until it is closed, except for reservations.
 func NewMemory() Store {
 	return &memory{
-		runs:      make(map[string]*Run),
-		taken:     make(map[string][]place),
-		byID:      make(map[string][]string),
-		approvals: make(map[string]*Approval),
-		grants:    make(map[grantKey]Grant),
-		effects:   make(map[string]*Effect),
+		runs:        make(map[string]*Run),
+		taken:       make(map[string][]place),
+		byID:        make(map[string][]string),
+		approvals:   make(map[string]*Approval),
+		approvalsOf: make(map[string][]*Approval),
+		grants:      make(map[grantKey]Grant),
+		effects:     make(map[string]*Effect),
 	}
 }
 
@@ -45,6 +46,7 @@ type memory struct {
 	sweep         int                 // reservations until the next sweep
 	approvals     map[string]*Approval
 	approvalOrder []*Approval
+	approvalsOf   map[string][]*Approval // by run
 	grants        map[grantKey]Grant
 	effects       map[string]*Effect
 	effectOrder   []*Effect

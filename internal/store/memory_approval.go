@@ -15,7 +15,7 @@ func (m *memory) CreateApproval(ctx context.Context, a Approval) (Approval, erro
 		return Approval{}, err
 	}
 	defer m.mu.Unlock()
-	for _, old := range m.approvalOrder {
+	for _, old := range m.approvalsOf[a.RunID] {
 		if old.answers(a) {
 			return *old, nil
 		}
@@ -25,6 +25,7 @@ func (m *memory) CreateApproval(ctx context.Context, a Approval) (Approval, erro
 	}
 	m.approvals[a.ID] = &a
 	m.approvalOrder = append(m.approvalOrder, &a)
+	m.approvalsOf[a.RunID] = append(m.approvalsOf[a.RunID], &a)
 	return a, nil
 }
 
@@ -49,7 +50,11 @@ func (m *memory) Approvals(ctx context.Context, f ApprovalFilter) ([]Approval, e
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	return newest(m.approvalOrder, f.Limit, func(a *Approval) (Approval, bool) {
+	order := m.approvalOrder
+	if f.RunID != "" {
+		order = m.approvalsOf[f.RunID]
+	}
+	return newest(order, f.Limit, func(a *Approval) (Approval, bool) {
 		v := a.at(f.Now)
 		return v, f.match(v)
 	}, func(a Approval) time.Time { return a.Created }), nil
@@ -79,13 +84,16 @@ func (m *memory) Consume(ctx context.Context, callHash, runID string, now time.T
 	if c.err != nil {
 		return Approval{}, c.err
 	}
+	if callHash == "" { // as long as it is not approved
+		return Approval{}, errNoApproval(false)
+	}
 	if err := m.enter(ctx); err != nil {
 		return Approval{}, err
 	}
 	defer m.mu.Unlock()
 	expired := false
-	for _, a := range m.approvalOrder {
-		if a.RunID != runID || a.GrantedHash != callHash {
+	for _, a := range m.approvalsOf[runID] {
+		if a.GrantedHash != callHash {
 			continue
 		}
 		switch *a = a.at(now); a.State {

@@ -15,7 +15,9 @@ const (
 // Window is a sliding rate limit: at most Count places in any span of Per.
 type Window struct {
 	// Key says whose limit it is; places of one key count for all windows of that
-	// key. Required.
+	// key. Required. A place is forgotten once it is out of every window that it
+	// was taken in: a longer window that a later reservation has for the same key
+	// may not see it.
 	Key string
 	// Count is how many places there are. 0 admits nothing, ever.
 	Count int64

@@ -145,6 +145,9 @@ func (s *sqlite) Consume(ctx context.Context, callHash, runID string, now time.T
 	if check.err != nil {
 		return Approval{}, check.err
 	}
+	if callHash == "" { // as long as it is not approved
+		return Approval{}, errNoApproval(false)
+	}
 	err = s.transaction(ctx, onDisk, func(c *conn) error {
 		// The open ones are few; one that has expired is enough to say so.
 		fit, err := c.approvals(" WHERE run = ? AND granted_hash = ? AND state = 'approved' ORDER BY seq", runID, callHash)
