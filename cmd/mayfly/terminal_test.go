@@ -30,6 +30,54 @@ func TestVisible(t *testing.T) {
 	}
 }
 
+func TestPlainJSON(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"b":1,"a":[true,null]}`:            `{"b":1,"a":[true,null]}`,
+		`"\u00e9\u20ac \u4e2d \ud83d\ude00"`: `"é€ 中 😀"`,
+		`"\u202e\u200b\u00ad\u2028"`:         `"\u202e\u200b\u00ad\u2028"`,
+		`"\u00a0\ufeff\ufffd"`:               `"\u00a0\ufeff\ufffd"`,
+		`"\udb40\udc41"`:                     `"\udb40\udc41"`,
+		`"\u001b[2J\n\t\u007f"`:              `"\u001b[2J\n\t\u007f"`,
+		"no JSON\x1b":                        `no JSON\x1b`,
+	} {
+		if got := plainJSON(in, ""); got != want {
+			t.Errorf("plainJSON(%s) = %s, want %s", in, got, want)
+		}
+	}
+	if got, want := plainJSON(`{"a":{"b":[1]}}`, "  "), "{\n  \"a\": {\n    \"b\": [\n      1\n    ]\n  }\n}"; got != want {
+		t.Errorf("with an indent: %s, want %s", got, want)
+	}
+}
+
+// FuzzPlainJSON: the meaning stays, and everything can be seen.
+func FuzzPlainJSON(f *testing.F) {
+	for _, s := range []string{`{"a":"\u202e"}`, `"\ud83d\ude00"`, `[1.0,1e400,"\u001b"]`, "\"\u200b\"", `"\ufffd"`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		value := jsontext.Value(in)
+		if !value.IsValid() {
+			return
+		}
+		shown := plainJSON(in, "  ")
+		for _, r := range shown {
+			if r != '\n' && (!unicode.IsPrint(r) || drives(r)) {
+				t.Errorf("plainJSON(%q) = %q shows %U", in, shown, r)
+			}
+		}
+		want, got := value.Clone(), jsontext.Value(shown)
+		if err := want.Canonicalize(); err != nil {
+			t.Skip(err)
+		}
+		if err := got.Canonicalize(); err != nil {
+			t.Fatalf("plainJSON(%q) = %q: %v", in, shown, err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("plainJSON(%q) changed the value:\n%s", in, diff)
+		}
+	})
+}
+
 // FuzzVisible: nothing that drives a terminal is left, text that is harmless
 // stays as it is, and JSON keeps its meaning.
 func FuzzVisible(f *testing.F) {
