@@ -44,9 +44,13 @@ func (h harnessFlag) find(p *process) (string, error) {
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
 		file := filepath.Join(dir, harnessName)
-		_, err := os.Stat(file)
+		info, err := os.Stat(file)
 		switch {
 		case err == nil:
+			// Whoever can write to a directory above could put rules there.
+			if dir != start && !trustedBy(info, start) {
+				return "", usagef("%s belongs to somebody else and is not used; --harness names it if it is meant", file)
+			}
 			name, err := filepath.Rel(start, file)
 			if err != nil {
 				name = file
@@ -62,6 +66,12 @@ func (h harnessFlag) find(p *process) (string, error) {
 			return "", &usageError{errNoHarness}
 		}
 	}
+}
+
+// trustedBy reports whether a file above the working directory can be followed.
+func trustedBy(file os.FileInfo, working string) bool {
+	info, err := os.Stat(working)
+	return err == nil && trustedOwner(file, info)
 }
 
 // load finds and reads the harness.
