@@ -88,6 +88,9 @@ func Open(ctx context.Context, config Config) (*Runtime, error) {
 			return nil, fmt.Errorf("open runtime: the function %s has no manifest with transport native", name)
 		}
 	}
+	if set.Harness.Trace.OTLP != nil {
+		return nil, errors.New("open runtime: the harness asks for spans (trace.otlp), which this version cannot send; take the field out")
+	}
 	if err := r.open(ctx, config); err != nil {
 		return nil, errors.Join(fmt.Errorf("open runtime: %w", err), r.Close())
 	}

@@ -398,3 +398,29 @@ func mustJSON(t *testing.T, v any) []byte {
 	}
 	return text
 }
+
+// TestOpenRefuses: what a harness asks for and cannot have is an error, not
+// something that quietly does not happen.
+func TestOpenRefuses(t *testing.T) {
+	for name, c := range map[string]struct{ spec, want string }{
+		"spans":            {"  trace: { otlp: { endpoint: \"https://spans.example\" } }\n", "trace.otlp"},
+		"a command judge":  {"  tools: { judge: { command: { command: ./judge } } }\n", "judge"},
+		"a judge's secret": {"  tools: { judge: { url: \"https://judge.example\", headers_env: { Authorization: NOT_SET } } }\n", "NOT_SET"},
+		"an unknown judge": {"  tools: { judge: { tool: nobody } }\n", "unknown_tool"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "harness.yaml")
+			text := "apiVersion: harnessweaver/v1\nkind: Harness\nspec:\n  store: memory\n" + c.spec
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r, err := runtime.Open(t.Context(), runtime.Config{Harness: file})
+			if err == nil {
+				t.Fatal("it opened", r.Close())
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error %q does not name %s", err, c.want)
+			}
+		})
+	}
+}
