@@ -1,5 +1,9 @@
-// Package runtime wires guests, sandboxes and (as they come) the governor into
-// what a host program uses.
+// Package runtime wires guests, sandboxes and the governor into what a host
+// program uses.
+//
+// [Open] gives a [Runtime], which calls tools: each call is decided by the
+// governor, journalled if it changes something, run, and its result sanitized.
+// How it ended is an [Outcome].
 //
 // [OpenSandbox] gives a sandbox for model-written code:
 //
