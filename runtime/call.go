@@ -132,12 +132,17 @@ func (r *Runtime) broken(tool *manifests.Tool, so Result) Outcome {
 
 // execute makes a call that was allowed: steps 8 and 9.
 func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args governor.Arguments, in *CodeInput, result *Result) error {
+	via := r.transports[tool.Spec.Transport]
+	if rep := via.prepare(ctx, tool); rep != nil {
+		result.Outcome, result.Error = rep.outcome, rep.failure
+		return r.governor.Release(context.WithoutCancel(ctx), result.Decision)
+	}
 	prior, err := r.begin(ctx, tool, result)
 	if err != nil || prior {
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, tool.Spec.Timeout)
-	rep := r.transports[tool.Spec.Transport].invoke(bounded, invocation{
+	rep := via.invoke(bounded, invocation{
 		tool: tool, args: args, key: result.IdempotencyKey, code: in, hostCall: r.hostCall(result.Decision.Run),
 	})
 	cancel()

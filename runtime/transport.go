@@ -32,8 +32,13 @@ type reply struct {
 	sandbox *sandbox.Result
 }
 
-// A transport reaches tools of one kind. ctx carries the tool's timeout.
+// A transport reaches tools of one kind.
 type transport interface {
+	// prepare makes ready what calls of the tool need and have not been given
+	// yet. It is not part of a call: the tool's timeout has not started, and
+	// nothing is written down. nil: ready.
+	prepare(ctx context.Context, t *manifests.Tool) *reply
+	// invoke makes the call. ctx carries the tool's timeout.
 	invoke(ctx context.Context, in invocation) reply
 }
 
@@ -52,6 +57,8 @@ var ErrAmbiguous = errors.New("it is not known whether the call took effect")
 
 // missing is the transport of tools that this host cannot reach.
 type missing struct{ why string }
+
+func (missing) prepare(context.Context, *manifests.Tool) *reply { return nil }
 
 func (m missing) invoke(context.Context, invocation) reply {
 	return reply{outcome: Unavailable, failure: &Failure{Type: "Unavailable", Message: m.why}}

@@ -35,6 +35,19 @@ type code struct {
 	boxes map[string]sandbox.Sandbox
 }
 
+// prepare opens the guest, which takes seconds the first time on a machine: a
+// tool whose own timeout is shorter would never run.
+func (c *code) prepare(ctx context.Context, t *manifests.Tool) *reply {
+	_, err := c.box(ctx, t.Spec.Sandbox.Guest())
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return &reply{outcome: Cancelled, failure: &Failure{Type: "cancelled", Message: "the call was given up before it started"}}
+	}
+	return &reply{outcome: Unavailable, failure: &Failure{Type: "Unavailable", Message: err.Error()}}
+}
+
 func (c *code) invoke(ctx context.Context, in invocation) reply {
 	box, err := c.box(ctx, in.tool.Spec.Sandbox.Guest())
 	if err != nil {

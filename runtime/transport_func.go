@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/mayfly-run/mayfly/internal/canonjson"
+	"github.com/mayfly-run/mayfly/manifests"
 	"github.com/mayfly-run/mayfly/sandbox"
 )
 
@@ -28,6 +29,8 @@ type Func func(ctx context.Context, call FuncCall) (sandbox.RawJSON, error)
 
 // funcs reaches tools that are Go functions.
 type funcs map[string]Func
+
+func (funcs) prepare(context.Context, *manifests.Tool) *reply { return nil }
 
 func (f funcs) invoke(ctx context.Context, in invocation) reply {
 	fn, ok := f[in.tool.Metadata.Name]
