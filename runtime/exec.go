@@ -33,11 +33,15 @@ type execInput struct {
 	Rows    *int     `json:"rows,omitzero"`
 	Columns []string `json:"columns,omitzero"`
 	Bytes   *int     `json:"bytes,omitzero"`
+	SHA256  string   `json:"sha256,omitzero"`
 }
 
 // ExecArgs makes the arguments of a call of [ExecTool]: the code, and what the
-// globals are, without their values. It fails for text that is not UTF-8.
-func ExecArgs(code string, globals map[string]any) (sandbox.RawJSON, error) {
+// globals are, without their values. digest gives the SHA-256, in hex, that
+// stands for a value, so that a person who approves the call approves it with
+// these values only; nil leaves that out, for calls that no one approves. It
+// fails for text that is not UTF-8.
+func ExecArgs(code string, globals map[string]any, digest func(value any) string) (sandbox.RawJSON, error) {
 	if !utf8.ValidString(code) {
 		return nil, errors.New("the code is not valid UTF-8")
 	}
@@ -51,6 +55,9 @@ func ExecArgs(code string, globals map[string]any) (sandbox.RawJSON, error) {
 		case sandbox.RawJSON:
 			n := len(v)
 			in.Bytes = &n
+		}
+		if digest != nil {
+			in.SHA256 = digest(value)
 		}
 		inputs[name] = in
 	}
