@@ -49,7 +49,7 @@ func AddManifest(name string, text []byte, file string) ([]byte, error) {
 				at = next
 			}
 		}
-		r.at(at, CodePin, "is laid out so that an entry for tools.manifests cannot be put in place; add it by hand: %s", quoteEntry(entry, asJSON))
+		r.at(at, CodePin, "is laid out so that an entry for tools.manifests cannot be put in place; add it there by hand: %s", quoteEntry(entry, asJSON))
 		return nil, r.all()
 	}
 	if marked {
@@ -140,6 +140,9 @@ func firstMember(text []byte, object *node, name, quotedName, value string) (edi
 		return edit{}, false
 	case object.parent == nil && !object.flow:
 		last := object.keys[len(object.keys)-1]
+		if bytes.IndexAny(text[last.offset:], "\r\n") < 0 { // the file's last line has no end
+			return edit{len(text), len(text), "\n" + name + ": " + value}, true
+		}
 		return newLine(text, last.offset, last.offset, name+": "+value)
 	}
 	return insertMember(text, object, name, value)

@@ -30,12 +30,16 @@ func TestAddManifest(t *testing.T) {
 				if f.Name == "want" {
 					continue
 				}
-				out, err := AddManifest(f.Name, unescapeStory(f.Data), add)
+				in := unescapeStory(f.Data)
+				if i := bytes.Index(in, []byte("<END>")); i >= 0 {
+					in = in[:i] // a last line without an end
+				}
+				out, err := AddManifest(f.Name, in, add)
 				if err != nil {
 					fmt.Fprintf(&b, "== %s\n%v\n", f.Name, err)
 					continue
 				}
-				fmt.Fprintf(&b, "== %s\n%s", f.Name, escapeStory(out))
+				fmt.Fprintf(&b, "== %s\n%s\n", f.Name, strings.TrimSuffix(escapeStory(out), "\n"))
 				if docs, err := Parse(f.Name, out); err != nil || len(docs.Harnesses) != 1 {
 					t.Errorf("%s: no harness afterwards: %v", f.Name, err)
 				}
