@@ -37,6 +37,8 @@ type harnessHealth struct {
 	Tools    int       `json:"tools"`
 	Problems []problem `json:"problems"`
 	Unpinned []missing `json:"unpinned"`
+	// Uncallable are tools that this version decides on but cannot reach.
+	Uncallable []string `json:"uncallable"`
 	// Store is null when the manifests have errors.
 	Store *storeHealth `json:"store"`
 }
@@ -75,7 +77,7 @@ func (c *doctorCommand) Run(p *process) error {
 
 // examine loads a harness and tells what is wrong.
 func examine(ctx context.Context, file string) *harnessHealth {
-	h := &harnessHealth{File: file, Problems: []problem{}, Unpinned: []missing{}}
+	h := &harnessHealth{File: file, Problems: []problem{}, Unpinned: []missing{}, Uncallable: []string{}}
 	set, err := loadHarness(file)
 	if errs, ok := errors.AsType[manifests.Errors](err); ok {
 		for _, e := range errs {
@@ -86,6 +88,9 @@ func examine(ctx context.Context, file string) *harnessHealth {
 	for _, t := range set.Tools() {
 		if !isBuiltIn(t.Metadata.Name) {
 			h.Tools++
+		}
+		if !callable(t) {
+			h.Uncallable = append(h.Uncallable, t.Metadata.Name)
 		}
 	}
 	if err := checkExpressions(set); err != nil {
@@ -108,6 +113,10 @@ func examine(ctx context.Context, file string) *harnessHealth {
 	h.Store = examineStore(ctx, set.Harness)
 	return h
 }
+
+// callable reports whether this program can reach a tool. Programs that embed
+// the runtime bring Go functions for native tools; this one has none.
+func callable(t *manifests.Tool) bool { return t.Spec.Transport == manifests.TransportCode }
 
 func (h *harnessHealth) fails() bool {
 	for _, p := range h.Problems {
@@ -156,6 +165,9 @@ func (h *harnessHealth) text(b *strings.Builder) {
 	}
 	for _, m := range h.Unpinned {
 		fmt.Fprintf(b, "    %s: %s\n      %s\n", oneLine(m.File), m.Tool, m.Line)
+	}
+	if len(h.Uncallable) > 0 {
+		fmt.Fprintf(b, "  %s that this version decides on, but cannot call yet: %s\n", count(len(h.Uncallable), "tool"), oneLine(strings.Join(h.Uncallable, ", ")))
 	}
 	if h.Store != nil {
 		fmt.Fprintf(b, "  store: %s\n", oneLine(h.Store.text()))
