@@ -140,7 +140,7 @@ func firstMember(text []byte, object *node, name, quotedName, value string) (edi
 		return edit{}, false
 	case object.parent == nil && !object.flow:
 		last := object.keys[len(object.keys)-1]
-		if bytes.IndexAny(text[last.offset:], "\r\n") < 0 { // the file's last line has no end
+		if !bytes.ContainsAny(text[last.offset:], "\r\n") { // the file's last line has no end
 			return edit{len(text), len(text), "\n" + name + ": " + value}, true
 		}
 		return newLine(text, last.offset, last.offset, name+": "+value)
