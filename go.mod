@@ -9,12 +9,13 @@ require (
 	github.com/google/cel-go v0.31.0 // governor: policy expressions
 	github.com/google/go-cmp v0.7.0 // tests
 	github.com/klauspost/compress v1.20.4 // guests: zstd
+	github.com/landlock-lsm/go-landlock v0.11.2 // sandbox/process
 	github.com/ncruces/go-sqlite3 v0.37.0 // internal/store
 	github.com/rogpeppe/go-internal v1.16.0 // tests: testscript, txtar
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // manifests: argument schemas
 	github.com/tetratelabs/wazero v1.12.0 // sandbox/wasm
 	golang.org/x/sync v0.25.0 // sandbox/wasm: errgroup
-	golang.org/x/sys v0.50.0 // sandbox/wasm: mmap, memfd, thread clocks
+	golang.org/x/sys v0.50.0 // sandbox/wasm: mmap, memfd, thread clocks; sandbox/process
 	golang.org/x/term v0.48.0 // cmd/mayfly: is this a terminal?
 	gopkg.in/yaml.v3 v3.0.1 // manifests: YAML
 )
@@ -30,4 +31,5 @@ require (
 	google.golang.org/genproto/googleapis/api v0.0.0-20240826202546-f6391c0de4c7 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20240826202546-f6391c0de4c7 // indirect
 	google.golang.org/protobuf v1.36.10 // indirect
+	kernel.org/pub/linux/libs/security/libcap/psx v1.2.78 // indirect
 )

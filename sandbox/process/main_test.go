@@ -1,0 +1,46 @@
+//go:build linux && (amd64 || arm64)
+
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// victim is the program that the tests run; see testdata/victim.
+var victim string
+
+func TestMain(m *testing.M) {
+	if code, ours := Main(); ours {
+		os.Exit(code)
+	}
+	code, err := withVictim(m.Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+// withVictim builds the victim where every user can get at it.
+func withVictim(run func() int) (code int, err error) {
+	dir, err := os.MkdirTemp("", "victim")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return 0, err
+	}
+	victim = filepath.Join(dir, "victim")
+	build := exec.Command("go", "build", "-o", victim, "./testdata/victim")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("build the victim: %w\n%s", err, out)
+	}
+	return run(), nil
+}

@@ -1,0 +1,97 @@
+//go:build amd64 || arm64
+
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+)
+
+// policy is what the host tells the keeper: everything about the call but its
+// input. It travels in a sealed memory file, so that neither side can change it
+// after the other has looked.
+type policy struct {
+	Command string
+	Args    []string // with the program's name
+	Env     []string
+	Dir     string
+
+	Grants    []grant
+	Network   Network
+	UnixConns bool // AF_UNIX may be used
+	Process   bool
+
+	// Spaces: the keeper was started in namespaces of its own.
+	Spaces bool
+	// ABI is the version of Landlock whose rights are handled.
+	ABI int
+	// Drop: become UID and GID, give up every capability and the means to
+	// gain one. Needs root.
+	Drop     bool
+	UID, GID int
+
+	Memory, FileBytes, TempBytes int64
+	Processes                    int64 // 0: not bounded
+	Descriptors                  int64
+}
+
+// grant is one path and how it may be used.
+type grant struct {
+	Path   string
+	Rights rights
+}
+
+type rights uint8
+
+const (
+	mayRead rights = 1 << iota
+	mayWrite
+	mayExec
+	mayConnect
+)
+
+// maxPolicy bounds what the keeper reads: arguments, environment and paths.
+const maxPolicy = 16 << 20
+
+// file writes the policy into a sealed memory file.
+func (p *policy) file() (*os.File, error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxPolicy {
+		return nil, fmt.Errorf("the policy has %d bytes, more than %d", len(text), maxPolicy)
+	}
+	fd, err := unix.MemfdCreate("policy", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, os.NewSyscallError("memfd_create", err)
+	}
+	f := os.NewFile(uintptr(fd), "policy")
+	_, err = f.WriteAt(text, 0)
+	if err == nil {
+		const seals = unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
+		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, seals)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// readPolicy is the other end of file.
+func readPolicy(f *os.File) (*policy, error) {
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, maxPolicy))
+	if err != nil {
+		return nil, err
+	}
+	p := new(policy)
+	if err := json.Unmarshal(text, p, json.RejectUnknownMembers(true)); err != nil {
+		return nil, err
+	}
+	return p, nil
+}

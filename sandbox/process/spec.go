@@ -1,0 +1,160 @@
+package process
+
+import (
+	"time"
+
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+// Spec is one call of a program. [Run] reads it and never changes it.
+//
+// Grants add up: a path may be used in every way in which it, or a directory
+// above it, was granted. Nothing takes away again. All paths are absolute and
+// must be there.
+type Spec struct {
+	// Command is the program, an absolute path. It is granted as in Exec.
+	Command string
+	// Args are its arguments, without the program's own name.
+	Args []string
+	// Dir is the directory that it starts in; one that is granted, or that
+	// leads to one. Default "/".
+	Dir string
+	// Env is the whole environment, but for PATH, HOME, TMPDIR and LANG, which
+	// have defaults. Nothing is inherited. Every child of the program inherits it.
+	Env map[string]string
+	// Input is JSON text on standard input. Default: nothing, the end at once.
+	Input sandbox.RawJSON
+	// Output says where the value is read from. Default [OutputDescriptor].
+	Output Output
+
+	// Read are files, and directories with all that is in them, to read.
+	Read []string
+	// Write are files and directories to write, create, rename and remove in.
+	// Writing does not include reading. It has no quota but
+	// Limits.MaxFileBytes for each file.
+	Write []string
+	// Exec are files and directories to read and to execute: programs and the
+	// libraries they load. See [SystemLibraries].
+	Exec []string
+	// Network is what the program may reach. Default [NetworkNone].
+	Network Network
+	// UnixSockets are sockets in the file system to connect to. They require
+	// namespaces. With one of them granted, a socket that lies in a directory
+	// of Read, Write or Exec can be reached as well.
+	UnixSockets []string
+	// Process lets the program start other processes, under the same
+	// confinement. Threads are always allowed.
+	Process bool
+
+	// Namespaces says whether the call may run where the host has none.
+	// Default [NamespacesRequired].
+	Namespaces Namespaces
+	// User is who the program runs as where the host is root; it must not be
+	// set elsewhere. Default: a user that no other call of this host has at the
+	// same time, and no group. It never is root. What is granted must be open
+	// to that user by its permissions too.
+	User *User
+	// Limits bound the call.
+	Limits Limits
+}
+
+// User is a user and its only group. Both must be greater than zero.
+type User struct{ UID, GID int }
+
+// Output is where a program leaves its value.
+type Output uint8
+
+const (
+	// OutputDescriptor: on descriptor 3, so that stray prints do no harm.
+	// Nothing written means null.
+	OutputDescriptor Output = iota
+	// OutputStdout: on standard output, which is then not kept as text. Nothing
+	// written is an error.
+	OutputStdout
+)
+
+// Network is what a program may reach.
+type Network uint8
+
+const (
+	// NetworkNone: no address family at all, and no interface where there are
+	// namespaces. Connected pairs of sockets work.
+	NetworkNone Network = iota
+	// NetworkAll: IPv4 and IPv6, the host's loopback included.
+	NetworkAll
+)
+
+// Namespaces says what to do about a host that has no namespaces to give.
+type Namespaces uint8
+
+const (
+	// NamespacesRequired: refuse the call.
+	NamespacesRequired Namespaces = iota
+	// NamespacesPreferred: run with the other layers, if Landlock can take
+	// over what must hold (ABI 6), and name what is missing in the Result.
+	NamespacesPreferred
+	// NamespacesOff: never use them; as NamespacesPreferred on a host without.
+	NamespacesOff
+)
+
+// Limits bound one call. A zero field means its default: leaving a limit out
+// never means unlimited.
+type Limits struct {
+	// Timeout is the wall time of the whole call. At its end every process of
+	// the call is killed. Default [sandbox.DefaultTimeout].
+	Timeout time.Duration
+	// MaxMemory is how many bytes of private writable memory each process of
+	// the call may have, in all; memory shared between processes is not counted.
+	// Default [DefaultMaxMemory].
+	MaxMemory int64
+	// MaxOutput is how many bytes of standard output and standard error are
+	// kept, both together; at [sandbox.FloodFactor] times that the call is
+	// stopped. Default [sandbox.DefaultMaxOutput].
+	MaxOutput int64
+	// MaxValue is how many bytes the value may have; one more stops the call.
+	// Default [sandbox.DefaultMaxValue].
+	MaxValue int64
+	// MaxProcesses is how many processes and threads there may be at a time,
+	// keeper included (it has up to ten threads). It cannot be held without
+	// namespaces where the host is not root: set there, the call is refused.
+	// Default [DefaultMaxProcesses].
+	MaxProcesses int
+	// MaxFileBytes is how large each file may become. Default
+	// [DefaultMaxFileBytes].
+	MaxFileBytes int64
+	// MaxDescriptors is how many files each process may have open. Default
+	// [DefaultMaxDescriptors].
+	MaxDescriptors int
+	// MaxTempBytes is how many bytes the private /tmp may hold. Without
+	// namespaces there is no /tmp: set there, the call is refused. Default
+	// [DefaultMaxTempBytes].
+	MaxTempBytes int64
+}
+
+// Defaults of [Limits].
+const (
+	DefaultMaxMemory      int64 = 1 << 30
+	DefaultMaxProcesses         = 128
+	DefaultMaxFileBytes   int64 = 64 << 20
+	DefaultMaxDescriptors       = 256
+	DefaultMaxTempBytes   int64 = 64 << 20
+)
+
+func (l Limits) withDefaults() Limits {
+	setDefault(&l.Timeout, sandbox.DefaultTimeout)
+	setDefault(&l.MaxMemory, DefaultMaxMemory)
+	setDefault(&l.MaxOutput, sandbox.DefaultMaxOutput)
+	setDefault(&l.MaxValue, sandbox.DefaultMaxValue)
+	setDefault(&l.MaxProcesses, DefaultMaxProcesses)
+	setDefault(&l.MaxFileBytes, DefaultMaxFileBytes)
+	setDefault(&l.MaxDescriptors, DefaultMaxDescriptors)
+	setDefault(&l.MaxTempBytes, DefaultMaxTempBytes)
+	return l
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,102 @@
+//go:build amd64 || arm64
+
+package process
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+// streams are what goes into a program and comes out of it, bounded while it
+// is read. What is over a bound is read on and dropped, so that the program
+// does not hang on a full pipe, until it is too much.
+type streams struct {
+	call    *call
+	wg      sync.WaitGroup // readers
+	writing chan struct{}  // closed when the input is written, or nobody reads it
+
+	mu             sync.Mutex
+	kept           int64 // bytes of stdout and stderr that are kept
+	stdout, stderr stream
+	value          stream
+}
+
+// stream is one of them: what was kept and how much there was.
+type stream struct {
+	text  []byte
+	total int64
+}
+
+func (s *streams) start(p *pipes) {
+	s.writing = make(chan struct{})
+	go func() {
+		defer close(s.writing)
+		_, _ = p.host[fdStdin].Write(s.call.spec.Input) // a program need not read it
+		_ = p.host[fdStdin].Close()
+	}()
+	limits := s.call.spec.Limits
+	text := func(into *stream) func([]byte) bool {
+		return func(b []byte) bool {
+			keep := min(int64(len(b)), limits.MaxOutput-s.kept)
+			s.kept += keep
+			into.text = append(into.text, b[:keep]...)
+			into.total += int64(len(b))
+			return s.stdout.total+s.stderr.total <= sandbox.FloodFactor*limits.MaxOutput
+		}
+	}
+	value := func(b []byte) bool {
+		keep := min(int64(len(b)), limits.MaxValue-int64(len(s.value.text)))
+		s.value.text = append(s.value.text, b[:keep]...)
+		s.value.total += int64(len(b))
+		return s.value.total <= limits.MaxValue
+	}
+	out := text(&s.stdout)
+	if s.call.spec.Output == OutputStdout {
+		out = value
+	} else {
+		s.read(p.host[fdValue], value)
+	}
+	s.read(p.host[fdStdout], out)
+	s.read(p.host[fdStderr], text(&s.stderr))
+}
+
+// read hands everything that comes to take, which says whether there may be
+// more of it.
+func (s *streams) read(f *os.File, take func([]byte) bool) {
+	s.wg.Go(func() {
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := f.Read(buf)
+			s.mu.Lock()
+			ok := take(buf[:n])
+			s.mu.Unlock()
+			if !ok {
+				s.call.end(sandbox.StatusOutputLimit)
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+}
+
+// finish waits for the readers. All processes of the call are gone.
+func (s *streams) finish(p *pipes) {
+	for _, fd := range []int{fdStdin, fdStdout, fdStderr, fdValue} {
+		_ = p.host[fd].SetDeadline(time.Now().Add(drain))
+	}
+	s.wg.Wait()
+	<-s.writing
+}
+
+// excerpt is the start of standard error, where a keeper that crashes says why.
+func (s *streams) excerpt() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.stderr.text
+	return strings.ReplaceAll(string(text[:min(len(text), 512)]), "\n", " ")
+}
