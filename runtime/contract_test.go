@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-run/mayfly/runtime"
 	"github.com/mayfly-run/mayfly/sandbox"
 	"github.com/mayfly-run/mayfly/sandbox/sandboxtest"
+	"github.com/mayfly-run/mayfly/sandbox/wasm"
 )
 
 func TestContract(t *testing.T) { sandboxtest.Run(t, "python", python(t)) }
@@ -100,6 +101,41 @@ func TestReentrant(t *testing.T) {
 	r, err := box.Run(t.Context(), sandbox.Spec{Code: "import mayfly\nmayfly.call_tool('again')", HostCall: call})
 	if err != nil || string(r.Value) != "3" {
 		t.Errorf("status %q, value %s, error %+v, %v", r.Status, r.Value, r.Error, err)
+	}
+}
+
+// TestReentrantFull: calls that wait for calls of their own never keep those
+// from running, however many there are; and they cannot be nested without end.
+func TestReentrantFull(t *testing.T) {
+	box := python(t)
+	inner := func(ctx context.Context, _ string, _ sandbox.RawJSON) (sandbox.RawJSON, error) {
+		r, err := box.Run(ctx, sandbox.Spec{Code: "21 * 2"})
+		return r.Value, err
+	}
+	var wg sync.WaitGroup
+	for range 40 {
+		wg.Go(func() {
+			r, err := box.Run(t.Context(), sandbox.Spec{Code: "import mayfly\nmayfly.call_tool('inner')", HostCall: inner, Limits: sandbox.Limits{Timeout: time.Minute}})
+			if err != nil || string(r.Value) != "42" {
+				t.Errorf("status %q, value %s, error %+v, %v", r.Status, r.Value, r.Error, err)
+			}
+		})
+	}
+	wg.Wait()
+
+	var deepest atomic.Int32
+	var again func(ctx context.Context, tool string, args sandbox.RawJSON) (sandbox.RawJSON, error)
+	again = func(ctx context.Context, _ string, _ sandbox.RawJSON) (sandbox.RawJSON, error) {
+		deepest.Add(1)
+		r, err := box.Run(ctx, sandbox.Spec{Code: "import mayfly\nmayfly.call_tool('again')", HostCall: again})
+		if err == nil && r.Status != sandbox.StatusOK {
+			err = errors.New(string(r.Status) + " " + r.Error.Message)
+		}
+		return r.Value, err
+	}
+	r, err := box.Run(t.Context(), sandbox.Spec{Code: "import mayfly\nmayfly.call_tool('again')", HostCall: again, Limits: sandbox.Limits{Timeout: time.Minute}})
+	if err != nil || r.Status != sandbox.StatusError || deepest.Load() != wasm.MaxNesting+1 {
+		t.Errorf("status %q after %d levels, error %+v, %v", r.Status, deepest.Load(), r.Error, err)
 	}
 }
 

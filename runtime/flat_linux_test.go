@@ -38,6 +38,10 @@ func measure(t *testing.T) footprint {
 	return footprint{pages * os.Getpagesize(), gort.NumGoroutine(), len(fds), bytes.Count(maps, []byte("\n"))}
 }
 
+// maxGrowth is what resident memory may differ by. A leak of one page a call
+// shows as 40 MB after 10,000 calls.
+const maxGrowth = 16 << 20
+
 // TestFlat makes thousands of calls, good and bad, and looks for what stays.
 func TestFlat(t *testing.T) {
 	calls := 10_000
@@ -67,9 +71,17 @@ func TestFlat(t *testing.T) {
 	before := measure(t)
 	run(calls)
 	after := measure(t)
+	// Used instances are dropped a moment later, on a goroutine of their own; on
+	// a busy machine some are still there.
+	for range 20 {
+		if after.rss-before.rss <= maxGrowth {
+			break
+		}
+		run(10)
+		after = measure(t)
+	}
 	t.Logf("before %+v, after %d calls %+v", before, calls, after)
-	// A leak of one page a call would show as 40 MB.
-	if grown := after.rss - before.rss; grown > 16<<20 {
+	if grown := after.rss - before.rss; grown > maxGrowth {
 		t.Errorf("resident memory grew by %d KiB over %d calls", grown>>10, calls)
 	}
 	if after.goroutines > before.goroutines+2 || after.descriptors > before.descriptors+2 || after.mappings > before.mappings+60 {

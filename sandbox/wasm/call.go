@@ -24,6 +24,7 @@ type call struct {
 	globals  []byte
 	deadline time.Time
 	inst     *instance
+	depth    int // how many calls this one is nested in
 
 	granted   int64  // fuel given so far
 	hostCalls int    // host tools called so far

@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -88,14 +89,11 @@ func (e *Engine) call(ctx context.Context, spec sandbox.Spec, start time.Time) (
 	if c.globals, err = e.config.Guest.EncodeGlobals(spec.Globals, spec.Limits.MaxDepth); err != nil {
 		return invalid(err), nil
 	}
-	entered, err := e.queue.enter(c.Context)
-	if err != nil {
-		return c.stopped(c.timeStop()), nil
+	leave, refused := e.admit(ctx, c)
+	if refused != nil {
+		return *refused, nil
 	}
-	if !entered {
-		return failed(sandbox.StatusBusy, "too many calls are waiting already; try again later"), nil
-	}
-	defer e.queue.leave()
+	defer leave()
 	queued := time.Since(start)
 	inst, err := e.pool.take()
 	if err != nil {
@@ -105,6 +103,31 @@ func (e *Engine) call(ctx context.Context, spec sandbox.Spec, start time.Time) (
 	r := c.runIn(inst, e.image)
 	r.Usage.Queued = queued
 	return r, nil
+}
+
+// MaxNesting is how deep calls may be nested in each other's host tools. Each
+// level holds an instance.
+const MaxNesting = 8
+
+// admit waits for a place to run, and gives what ends its use. A call from
+// within a host tool goes on in the place of the call that waits for it: with a
+// place of its own, outer calls could hold all of them and wait for each other.
+func (e *Engine) admit(ctx context.Context, c *call) (leave func(), refused *sandbox.Result) {
+	refuse := func(r sandbox.Result) (func(), *sandbox.Result) { return nil, &r }
+	if outer := callOf(ctx); outer != nil {
+		if c.depth = outer.depth + 1; c.depth > MaxNesting {
+			return refuse(failed(sandbox.StatusCallLimit, fmt.Sprintf("calls from within host tools are nested more than %d deep", MaxNesting)))
+		}
+		return func() {}, nil
+	}
+	entered, err := e.queue.enter(c.Context)
+	switch {
+	case err != nil:
+		return refuse(c.stopped(c.timeStop()))
+	case !entered:
+		return refuse(failed(sandbox.StatusBusy, "too many calls are waiting already; try again later"))
+	}
+	return e.queue.leave, nil
 }
 
 // Close implements [sandbox.Sandbox].

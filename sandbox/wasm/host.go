@@ -83,7 +83,7 @@ func hostCall(ctx context.Context, m api.Module, stack []uint64) {
 		stack[0] = c.answer(false, "the request is malformed: "+err.Error())
 		return
 	}
-	result, err := c.spec.HostCall(c.Context, tool, args)
+	result, err := c.spec.HostCall(c, tool, args)
 	c.checkTime()
 	switch {
 	case err != nil:

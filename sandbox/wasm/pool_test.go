@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,10 +12,10 @@ import (
 func TestPoolRests(t *testing.T) {
 	e := hostile{alloc: i32c(8192), run: i64c(0)}.engine(t)
 	synctest.Test(t, func(t *testing.T) {
-		rested := 0
+		var rested atomic.Int32
 		p := newPool(2, func() (*instance, error) { return e.newInstance(e.image, pageSize) }, func(i *instance) {
 			i.rest(e.image)
-			rested++
+			rested.Add(1)
 		})
 		defer p.close()
 		for range 5 {
@@ -26,13 +27,13 @@ func TestPoolRests(t *testing.T) {
 			time.Sleep(restAfter / 2)
 		}
 		synctest.Wait()
-		if rested != 0 {
-			t.Errorf("%d instances were prepared further between calls", rested)
+		if rested.Load() != 0 {
+			t.Errorf("%d instances were prepared further between calls", rested.Load())
 		}
 		time.Sleep(2 * restAfter)
 		synctest.Wait()
-		if rested != 2 || len(p.ready) != 2 {
-			t.Errorf("%d of 2 waiting instances were prepared further, %d are ready", rested, len(p.ready))
+		if rested.Load() != 2 || len(p.ready) != 2 {
+			t.Errorf("%d of 2 waiting instances were prepared further, %d are ready", rested.Load(), len(p.ready))
 		}
 		if i, err := p.take(); err != nil || !i.rested {
 			t.Errorf("a waiting instance was not prepared: %v", err)
