@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mayfly-run/mayfly/sandbox"
@@ -36,6 +37,9 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	defer cancel()
 
 	result, err := runOnce(ctx, &spec, asked, root, spec.Namespaces != NamespacesOff)
+	if s := new(specError); errors.As(err, &s) {
+		return invalid(err), nil
+	}
 	var missing *UnavailableError
 	if errors.As(err, &missing) && spec.Namespaces == NamespacesPreferred && (missing.Layer == LayerNamespaces || missing.Layer == LayerFileSystem) {
 		result, err = runOnce(ctx, &spec, asked, root, false)
@@ -87,6 +91,11 @@ func plan(spec *Spec, asked Limits, root, spaces bool) (p *policy, done func(), 
 			p.Grants = append(p.Grants, grant{path, list.rights})
 		}
 	}
+	if spaces {
+		if err := underTemp(p.Grants); err != nil {
+			return nil, nil, err
+		}
+	}
 	done = func() {}
 	switch {
 	case spec.User != nil:
@@ -96,6 +105,24 @@ func plan(spec *Spec, asked Limits, root, spaces bool) (p *policy, done func(), 
 		p.GID = p.UID
 	}
 	return p, done, nil
+}
+
+// underTemp refuses what the private /tmp would widen: Landlock gives what is
+// below a directory all rights of the directory.
+func underTemp(grants []grant) error {
+	settled, _, err := settle(grants)
+	if err != nil {
+		return &specError{"/read", "a granted path cannot be resolved: " + bare(err)}
+	}
+	for _, g := range settled {
+		if strings.HasPrefix(g.Path+"/", "/tmp/") && g.Rights&(mayRead|mayExec|mayWrite) == mayWrite {
+			return &specError{"/write", "what may be written below /tmp can be read as well, for /tmp is the program's own: grant reading too, or use another directory"}
+		}
+		if g.Path == "/tmp" {
+			return &specError{"/read", "/tmp is the program's own; grant what is needed in it"}
+		}
+	}
+	return nil
 }
 
 // enough says what the call requires and the host does not have. asked are the

@@ -72,12 +72,6 @@ func TestOutcome(t *testing.T) {
 
 // What a program is: without rights, without anything of its host's.
 func TestState(t *testing.T) {
-	leak, err := os.Open("/dev/null")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer leak.Close()
-	leak.Fd()
 	t.Setenv("LEAKED_SECRET", "sentinel")
 	forTiers(t, func(t *testing.T, mode Namespaces) {
 		var got struct {
@@ -148,6 +142,8 @@ func TestInvalid(t *testing.T) {
 		{"path that is missing", Spec{Command: victim, Write: []string{dir + "/missing"}}, "/write/0"},
 		{"everything", Spec{Command: victim, Read: []string{"/"}}, "/read/0"},
 		{"proc", Spec{Command: victim, Exec: []string{"/proc/self"}}, "/exec/0"},
+		{"only writing below /tmp", Spec{Command: victim, Write: []string{dir}}, "/write"},
+		{"/tmp itself", Spec{Command: victim, Read: []string{"/tmp"}}, "/read"},
 		{"no socket", Spec{Command: victim, UnixSockets: []string{plain}}, "/unixsockets/0"},
 		{"unknown network", Spec{Command: victim, Network: 9}, "/network"},
 		{"unknown output", Spec{Command: victim, Output: 9}, "/output"},

@@ -31,7 +31,9 @@ type Spec struct {
 	Read []string
 	// Write are files and directories to write, create, rename and remove in.
 	// Writing does not include reading. It has no quota but
-	// Limits.MaxFileBytes for each file.
+	// Limits.MaxFileBytes for each file. With namespaces, what lies below /tmp
+	// must be granted to read as well, and /tmp itself cannot be granted: the
+	// program has one of its own.
 	Write []string
 	// Exec are files and directories to read and to execute: programs and the
 	// libraries they load. See [SystemLibraries].
