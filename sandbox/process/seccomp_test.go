@@ -4,6 +4,7 @@ package process
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -86,12 +87,7 @@ func policies() map[string][]rule {
 	for _, network := range []Network{NetworkNone, NetworkAll} {
 		for _, conns := range []bool{false, true} {
 			for _, process := range []bool{false, true} {
-				name := ""
-				for word, on := range map[string]bool{"network ": network == NetworkAll, "sockets ": conns, "process ": process} {
-					if on {
-						name += word
-					}
-				}
+				name := fmt.Sprintf("network %d, sockets %v, process %v", network, conns, process)
 				all[name] = syscallRules(network, conns, process)
 			}
 		}

@@ -22,6 +22,13 @@ func init() {
 		return map[string]string{"input": string(text)}
 	}
 	acts["state"] = func([]string) any { return state() }
+	acts["confined"] = func(args []string) any {
+		nnp, _, _ := syscall.RawSyscall6(syscall.SYS_PRCTL, 39, 0, 0, 0, 0, 0)    // PR_GET_NO_NEW_PRIVS
+		filter, _, _ := syscall.RawSyscall6(syscall.SYS_PRCTL, 21, 0, 0, 0, 0, 0) // PR_GET_SECCOMP
+		_, err := os.ReadFile("/etc/passwd")
+		_, granted := os.ReadFile(args[0])
+		return map[string]bool{"NoNewPrivs": nnp == 1, "Filter": filter == 2, "Landlock": err != nil && granted == nil, "Root": os.Getuid() == 0}
+	}
 	acts["exit"] = func([]string) any { os.Exit(7); return nil }
 	acts["prints"] = func([]string) any {
 		fmt.Println("on standard output")
