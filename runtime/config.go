@@ -125,7 +125,7 @@ func (r *Runtime) open(ctx context.Context, config Config) error {
 	r.code = &code{open: open, boxes: make(map[string]sandbox.Sandbox)}
 	r.transports = map[manifests.Transport]transport{
 		manifests.TransportCode:   r.code,
-		manifests.TransportNative: r.funcs,
+		manifests.TransportNative: native{r.funcs},
 		manifests.TransportHTTP:   missing{"this host cannot call http tools"},
 		manifests.TransportMCP:    missing{"this host cannot call mcp tools"},
 	}

@@ -404,7 +404,6 @@ func mustJSON(t *testing.T, v any) []byte {
 func TestOpenRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ spec, want string }{
 		"spans":            {"  trace: { otlp: { endpoint: \"https://spans.example\" } }\n", "trace.otlp"},
-		"a command judge":  {"  tools: { judge: { command: { command: ./judge } } }\n", "judge"},
 		"a judge's secret": {"  tools: { judge: { url: \"https://judge.example\", headers_env: { Authorization: NOT_SET } } }\n", "NOT_SET"},
 		"an unknown judge": {"  tools: { judge: { tool: nobody } }\n", "unknown_tool"},
 	} {

@@ -12,6 +12,13 @@ import (
 	"github.com/mayfly-run/mayfly/sandbox/wasm"
 )
 
+func TestMain(m *testing.M) {
+	if code, ours := runtime.Main(); ours {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
 // The engine is shared by the tests of this package: making one takes longer
 // than most of them.
 var sharedPython = sync.OnceValues(func() (*wasm.Engine, error) {

@@ -15,9 +15,14 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"github.com/mayfly-run/mayfly/runtime"
 )
 
 func main() {
+	if code, ours := runtime.Main(); ours {
+		os.Exit(code)
+	}
 	os.Exit(run(os.Args[1:], newProcess(openSandbox)))
 }
 

@@ -6,11 +6,16 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mayfly-run/mayfly/runtime"
 )
 
 // The scripts run this test binary as mayfly: the real one, and one whose
 // sandbox is a fake that does what its "code" says (see fake_test.go).
 func TestMain(m *testing.M) {
+	if code, ours := runtime.Main(); ours {
+		os.Exit(code)
+	}
 	testscript.Main(m, map[string]func(){
 		"mayfly":      main,
 		"mayfly-fake": func() { os.Exit(run(os.Args[1:], newProcess(openFake))) },

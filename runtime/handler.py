@@ -1,0 +1,33 @@
+# Calls one Python function with the arguments on standard input. {"value": …} or
+# {"raised": the exception's type} goes to descriptor 3, so that what the function
+# prints does no harm.
+import importlib, inspect, json, os, sys
+
+module, function, key = sys.argv[1:4]
+sys.path[:0] = sys.argv[4:]
+del sys.argv[1:]
+args = json.load(sys.stdin)
+out = os.fdopen(3, "w", encoding="utf-8")
+try:
+    call = getattr(importlib.import_module(module), function)
+    if "idempotency_key" in inspect.signature(call).parameters:
+        args["idempotency_key"] = key
+    value = call(**args)
+    if inspect.isawaitable(value):
+        import asyncio
+
+        async def wait():
+            return await value
+
+        value = asyncio.run(wait())
+    text = json.dumps({"value": value}, allow_nan=False)
+except BaseException as error:
+    import traceback
+
+    traceback.print_exc()
+    text = json.dumps({"raised": type(error).__name__})
+out.write(text)
+out.close()
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(0)

@@ -1,0 +1,297 @@
+package runtime
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mayfly-run/mayfly/internal/canonjson"
+	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/sandbox"
+	"github.com/mayfly-run/mayfly/sandbox/process"
+)
+
+// Main must be called first in the main function of a program whose tools are
+// native handlers: a handler's process is started as this program again. If
+// ours is true, the program must exit with code at once. Without it native
+// handlers are unavailable.
+func Main() (code int, ours bool) { return process.Main() }
+
+// native reaches native tools: Go functions of the host, and handlers in
+// processes of their own.
+type native struct{ funcs funcs }
+
+func (n native) prepare(ctx context.Context, t *manifests.Tool) *reply {
+	return n.funcs.prepare(ctx, t)
+}
+
+func (n native) invoke(ctx context.Context, in invocation) reply {
+	if _, ok := n.funcs[in.tool.Metadata.Name]; ok {
+		return n.funcs.invoke(ctx, in)
+	}
+	spec, err := nativeSpec(in.tool, in.key)
+	if err != nil {
+		return unavailable(err)
+	}
+	rep, stderr := runProcess(ctx, spec, sandbox.RawJSON(in.args.Text()))
+	if rep.outcome == OK && in.tool.Spec.Handler.Kind != manifests.HandlerCommand {
+		return opened(rep, stderr)
+	}
+	return rep
+}
+
+// opened takes what a runner said about a function: its value, or the type of
+// what it raised.
+func opened(rep reply, stderr []byte) reply {
+	var said struct {
+		Value  jsontext.Value `json:"value,omitzero"`
+		Raised string         `json:"raised,omitzero"`
+	}
+	switch err := json.Unmarshal(rep.json, &said, json.RejectUnknownMembers(true)); {
+	case err != nil || (said.Raised == "") == (said.Value == nil):
+		// The handler wrote to the runner's own descriptor.
+		rep.outcome, rep.json, rep.failure = ToolError, nil, &Failure{Type: "InvalidResult", Message: "the handler left no result" + stderrTail(stderr)}
+	case said.Raised != "":
+		rep.outcome, rep.json, rep.failure = ToolError, nil, &Failure{Type: plainName(said.Raised), Message: string(stderr)}
+	default:
+		rep.json = said.Value
+	}
+	return rep
+}
+
+func unavailable(err error) reply {
+	return reply{outcome: Unavailable, failure: &Failure{Type: "Unavailable", Message: err.Error()}}
+}
+
+// runProcess runs a confined program and reads its answer.
+func runProcess(ctx context.Context, spec process.Spec, input sandbox.RawJSON) (rep reply, stderr []byte) {
+	if len(input) == 0 {
+		input = sandbox.RawJSON("{}")
+	}
+	spec.Input = input
+	r, err := process.Run(ctx, spec)
+	if _, missing := errors.AsType[*process.UnavailableError](err); missing {
+		return unavailable(err), nil
+	}
+	if err != nil {
+		return reply{outcome: Internal, started: true, failure: &Failure{Type: "internal", Message: err.Error()}}, nil
+	}
+	rep = reply{outcome: codeOutcome(r.Status), started: r.Status != sandbox.StatusInvalid && r.Status != sandbox.StatusBusy}
+	if rep.outcome == InvalidArguments { // of the program, not of the call
+		rep.outcome = Unavailable
+	}
+	if r.Error != nil {
+		rep.failure = &Failure{Type: r.Error.Type, Message: r.Error.Message + stderrTail(r.Stderr)}
+	}
+	if rep.outcome == OK {
+		if _, err := canonjson.Parse(r.Value, canonjson.Limits{MaxBytes: maxResultBytes}); err != nil {
+			rep.outcome, rep.failure = ToolError, &Failure{Type: "InvalidResult", Message: "the tool's result is not JSON: " + err.Error()}
+			return rep, r.Stderr
+		}
+		rep.json = r.Value
+	}
+	return rep, r.Stderr
+}
+
+// plainName is the type of an exception, if it is a plain name.
+func plainName(name string) string {
+	if name == "" || len(name) > 100 ||
+		strings.ContainsFunc(name, func(c rune) bool {
+			return !(c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z')
+		}) {
+		return "Exception"
+	}
+	return name
+}
+
+func stderrTail(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	return "; it wrote: " + string(b[max(0, len(b)-4096):])
+}
+
+//go:embed handler.py
+var pythonRunner string
+
+//go:embed handler.mjs
+var nodeRunner string
+
+// programDirs are where the programs of handlers are looked for. The host's own
+// PATH is not asked: what runs must not depend on who started the host.
+var programDirs = []string{"/usr/local/bin", "/usr/bin", "/bin"}
+
+// nodeMemory is what Node.js needs to start: it reserves far more than it uses.
+const nodeMemory = 4 << 30
+
+// nativeSpec is what a tool's manifest says about its process. What a manifest
+// asks for and this host cannot give is an error.
+func nativeSpec(t *manifests.Tool, key string) (process.Spec, error) {
+	spec, err := handlerSpec(t.Spec.Handler, t.Origin.Root, key)
+	if err != nil {
+		return spec, err
+	}
+	g := t.Spec.Grants
+	if len(g.Secrets) > 0 {
+		return spec, errors.New("the manifest grants secrets, which this version cannot hand over")
+	}
+	if g.Network {
+		if !slices.Contains(t.Spec.EgressAllowed, "*") {
+			return spec, errors.New(`the manifest grants the network for listed hosts only, which this version cannot enforce for a process; egress: ["*"] opens all of it`)
+		}
+		spec.Network = process.NetworkAll
+	}
+	for _, p := range []struct {
+		from []string
+		to   *[]string
+	}{{g.Read, &spec.Read}, {g.Write, &spec.Write}, {g.Code, &spec.Exec}, {g.NetworkLocal, &spec.UnixSockets}} {
+		for _, name := range p.from {
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(spec.Dir, name)
+			}
+			*p.to = append(*p.to, name)
+		}
+	}
+	spec.Process = g.Process
+	spec.Limits.Timeout = t.Spec.Timeout
+	return spec, nil
+}
+
+// handlerSpec is the process of a handler without any grant: its own code, and
+// what its interpreter needs to start.
+func handlerSpec(h *manifests.Handler, root, key string) (process.Spec, error) {
+	var spec process.Spec
+	if h == nil || root == "" {
+		return spec, errors.New("the manifest was not read from a file, so that its handler cannot be found")
+	}
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return spec, fmt.Errorf("find the handler: %w", err)
+	}
+	spec.Exec, spec.Read = process.SystemLibraries()
+	spec.Dir = root
+	switch h.Kind {
+	case manifests.HandlerPython:
+		code, err := pythonCode(root, h.Module)
+		if err != nil {
+			return spec, err
+		}
+		spec.Read = append(spec.Read, code)
+		spec.Args = []string{"-I", "-c", pythonRunner, h.Module, h.Function, key, root}
+		for _, dir := range venvs(root) {
+			spec.Exec = append(spec.Exec, dir)
+			spec.Args = append(spec.Args, dir)
+		}
+		spec.Command, err = findProgram("python3")
+		return spec, err
+	case manifests.HandlerNode:
+		file := filepath.Join(root, h.Module)
+		spec.Read = append(spec.Read, file)
+		if modules := filepath.Join(filepath.Dir(file), "node_modules"); isDir(modules) {
+			spec.Exec = append(spec.Exec, modules)
+		}
+		spec.Args = []string{"--input-type=module", "-e", nodeRunner, file, h.Function, key}
+		spec.Limits.MaxMemory = nodeMemory
+		spec.Command, err = findProgram("node")
+		return spec, err
+	}
+	spec.Args, spec.Output = h.Args, process.OutputStdout
+	spec.Env = map[string]string{"MAYFLY_IDEMPOTENCY_KEY": key}
+	if h.Cwd != "" {
+		spec.Dir = filepath.Join(root, h.Cwd)
+	}
+	switch {
+	case filepath.IsAbs(h.Command):
+		spec.Command = h.Command
+	case strings.Contains(h.Command, "/"):
+		spec.Command = filepath.Join(root, h.Command)
+	default:
+		if spec.Command, err = findProgram(h.Command); err != nil {
+			return spec, err
+		}
+	}
+	interpreters, err := shebang(spec.Command)
+	spec.Exec = append(spec.Exec, interpreters...)
+	return spec, err
+}
+
+// pythonCode is what has to be read to import a module: its file, or the
+// whole of its outermost package.
+func pythonCode(root, module string) (string, error) {
+	top, _, nested := strings.Cut(module, ".")
+	if dir := filepath.Join(root, top); isDir(dir) {
+		return dir, nil
+	}
+	if file := filepath.Join(root, top+".py"); !nested {
+		if _, err := os.Stat(file); err == nil {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("the handler's module %s is not below the harness's directory", module)
+}
+
+// venvs are the libraries of virtual environments beside a handler.
+func venvs(root string) []string {
+	var dirs []string
+	for _, name := range []string{".venv", "venv"} {
+		found, _ := filepath.Glob(filepath.Join(root, name, "lib", "python3*", "site-packages"))
+		dirs = append(dirs, found...)
+	}
+	return dirs
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// findProgram finds an installed program by its bare name.
+func findProgram(name string) (string, error) {
+	for _, dir := range programDirs {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("the program %s is in none of %s", name, strings.Join(programDirs, ", "))
+}
+
+// shebang gives the interpreters of a script; none for another program.
+func shebang(path string) ([]string, error) {
+	f, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		return nil, fmt.Errorf("the handler's program: %w", err)
+	}
+	defer f.Close()
+	start := make([]byte, 256)
+	n, _ := f.Read(start)
+	line, found := strings.CutPrefix(string(start[:n]), "#!")
+	if !found {
+		return nil, nil
+	}
+	line, _, _ = strings.Cut(line, "\n")
+	var programs []string
+	for i, word := range strings.Fields(line) {
+		switch {
+		case i == 0 && filepath.IsAbs(word):
+			programs = append(programs, word)
+		case i == 1 && filepath.Base(programs[0]) == "env" && !strings.HasPrefix(word, "-"):
+			program, err := findProgram(word)
+			if err != nil {
+				return nil, err
+			}
+			programs = append(programs, program)
+		default:
+			return programs, nil
+		}
+	}
+	return programs, nil
+}
