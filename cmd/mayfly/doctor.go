@@ -114,9 +114,10 @@ func examine(ctx context.Context, file string) *harnessHealth {
 	return h
 }
 
-// callable reports whether this program can reach a tool. Programs that embed
-// the runtime bring Go functions for native tools; this one has none.
-func callable(t *manifests.Tool) bool { return t.Spec.Transport == manifests.TransportCode }
+// callable reports whether this program can reach a tool.
+func callable(t *manifests.Tool) bool {
+	return t.Spec.Transport == manifests.TransportCode || t.Spec.Transport == manifests.TransportNative
+}
 
 func (h *harnessHealth) fails() bool {
 	for _, p := range h.Problems {

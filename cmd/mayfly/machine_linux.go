@@ -20,7 +20,7 @@ func layers() []layerHealth { return []layerHealth{landlockLayer(), seccompLayer
 
 // landlockLayer asks for the version of the interface.
 func landlockLayer() layerHealth {
-	l := layerHealth{Name: "landlock"}
+	l := layerHealth{Name: "landlock", Used: true}
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	switch errno {
 	case 0:
@@ -38,7 +38,7 @@ func landlockLayer() layerHealth {
 // seccompLayer offers a filter at no address: a kernel that takes filters
 // complains about the address, another one about the mode.
 func seccompLayer() layerHealth {
-	l := layerHealth{Name: "seccomp"}
+	l := layerHealth{Name: "seccomp", Used: true}
 	switch err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, 0, 0, 0); {
 	case errors.Is(err, unix.EFAULT):
 		l.Available, l.Detail = true, "filters are taken"
