@@ -19,8 +19,8 @@ TESTFLAGS ?=
 GUESTS := python
 # Python of the guest's own version for this machine; the build unpacked one.
 NATIVE_PYTHON ?= $(firstword $(shell ls -t $${MAYFLY_CACHE_DIR:-$${XDG_CACHE_HOME:-$$HOME/.cache}/mayfly}/guests/python-base-*/native/python 2>/dev/null))
-# The tests in which a guest, or who can write to the cache, is hostile.
-ATTACKS := Contract|Guest|Hostile|Cancel|Deadline|HostCalls|Reentrant|Cache|Flat
+# The tests in which a guest, a program, or who can write to the cache, is hostile.
+ATTACKS := Attacks|Tree|Contract|Guest|Hostile|Cancel|Deadline|HostCalls|Reentrant|Cache|Flat
 
 export CGO_ENABLED ?= 0
 
@@ -46,7 +46,7 @@ race: guests compiler ## Run all tests with the race detector
 
 .PHONY: attack
 attack: guests ## Run the attacks on the sandbox, one line each
-	$(GO) test -count=1 -v -run '$(ATTACKS)' ./runtime ./sandbox/wasm
+	$(GO) test -count=1 -v -run '$(ATTACKS)' ./runtime ./sandbox/wasm ./sandbox/process
 
 .PHONY: fuzz
 fuzz: guests ## Fuzz every target for FUZZTIME (10s)

@@ -4,6 +4,7 @@ package process
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -144,6 +145,15 @@ func writeOnlyDir(t *testing.T) string {
 	return dir
 }
 
+// copyProgram makes a copy of the victim.
+func copyProgram(to string) error {
+	text, err := os.ReadFile(victim)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o755)
+}
+
 // grantTest is a change of what is granted, and whether an act then works.
 type grantTest struct {
 	name   string
@@ -156,6 +166,12 @@ type grantTest struct {
 func TestGrants(t *testing.T) {
 	w := newWorld(t)
 	read, write, both := filepath.Join(w.outside, "secret"), writeOnlyDir(t), w.granted
+	if err := errors.Join(
+		os.Mkdir(both+"/bin", 0o777), os.Chmod(both+"/bin", 0o777), os.Symlink(read, both+"/link"),
+		copyProgram(both+"/bin/victim"), copyProgram(both+"/victim"),
+	); err != nil {
+		t.Fatal(err)
+	}
 	forTiers(t, func(t *testing.T, mode Namespaces) {
 		spec := Spec{Read: []string{w.outside, both}, Write: []string{write, both}, Namespaces: mode, Limits: Limits{Timeout: time.Minute}}
 		tests := []grantTest{
@@ -175,6 +191,10 @@ func TestGrants(t *testing.T) {
 			{"start a process", func(s *Spec) { s.Process = true }, []string{"fork"}, true},
 			{"start no process", nil, []string{"fork"}, false},
 			{"a child is confined too", func(s *Spec) { s.Process = true }, []string{"execute", "/bin/true"}, false},
+			{"execute in a directory within", func(s *Spec) { s.Process, s.Exec = true, []string{both + "/bin"} }, []string{"execute", both + "/bin/victim", "silent"}, true},
+			{"execute beside it", func(s *Spec) { s.Process, s.Exec = true, []string{both + "/bin"} }, []string{"execute", both + "/victim", "silent"}, false},
+			{"write in a directory within", func(s *Spec) { s.Exec = []string{both + "/bin"} }, []string{"write", both + "/bin/new"}, true},
+			{"read through a link that is granted", func(s *Spec) { s.Read = []string{both + "/link", both} }, []string{"read", both + "/link"}, true},
 			{"connect", func(s *Spec) { s.Network = NetworkAll }, []string{"dial", "tcp", w.names.Replace("{tcp}")}, true},
 			{"connect 6", func(s *Spec) { s.Network = NetworkAll }, []string{"dial", "tcp", w.names.Replace("{tcp6}")}, true},
 			{"listen", func(s *Spec) { s.Network = NetworkAll }, []string{"listen", "tcp", "127.0.0.1:0"}, true},

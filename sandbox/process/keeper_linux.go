@@ -186,7 +186,7 @@ func (k *keeper) program() (*program, error) {
 
 	// Last, so that nothing above needs to be allowed to the program.
 	c.add(LayerSeccomp, "install the filter", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0,
-		c.filter(assemble(syscallRules(p.Network, p.UnixConns, p.Process))))
+		c.filter(assemble(syscallRules(p))))
 
 	command, err := c.text(p.Command)
 	if err != nil {

@@ -47,14 +47,21 @@ func enterView(grants []grant, links []link, tempBytes int64) (proc bool, err er
 	if err := mountTemp(tempBytes); err != nil {
 		return false, err
 	}
-	for _, t := range trees {
+	for i, t := range trees {
+		if !within(trees[:i], t.path) {
+			if err := t.makePlace(); err != nil {
+				return false, fmt.Errorf("make a place for %s: %w", t.path, err)
+			}
+		}
 		if err := t.attach(root); err != nil {
 			return false, fmt.Errorf("attach %s: %w", t.path, err)
 		}
 	}
 	for _, l := range links {
-		if err := l.make(); err != nil {
-			return false, err
+		if !within(trees, l.path) {
+			if err := l.make(); err != nil {
+				return false, err
+			}
 		}
 	}
 	if proc, err = mountProc(); err != nil {
@@ -134,15 +141,21 @@ func openTree(path string, attr uint64) (tree, error) {
 	return tree{fd, path, stat.Mode&unix.S_IFMT == unix.S_IFDIR}, nil
 }
 
+// within reports whether a path lies in one of the trees. Nothing is ever made
+// there: whoever may write to it could have put a link in the way, and it would
+// be made somewhere else on the host.
+func within(trees []tree, path string) bool {
+	for _, t := range trees {
+		if t.path == path || strings.HasPrefix(path, t.path+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 // attach puts the tree at its path below root.
 func (t tree) attach(root int) error {
 	defer unix.Close(t.fd)
-	place := staging + t.path
-	if _, err := os.Lstat(place); err != nil {
-		if err := t.makePlace(place); err != nil {
-			return err
-		}
-	}
 	to, err := unix.Openat2(root, strings.TrimPrefix(t.path, "/"), &unix.OpenHow{
 		Flags:   unix.O_PATH | unix.O_CLOEXEC,
 		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_BENEATH,
@@ -154,7 +167,9 @@ func (t tree) attach(root int) error {
 	return os.NewSyscallError("move_mount", unix.MoveMount(t.fd, "", to, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH))
 }
 
-func (t tree) makePlace(place string) error {
+// makePlace makes what the tree is attached to, in the new root's own memory.
+func (t tree) makePlace() error {
+	place := staging + t.path
 	if t.isDir {
 		return os.MkdirAll(place, 0o755)
 	}
@@ -168,16 +183,16 @@ func (t tree) makePlace(place string) error {
 	return f.Close()
 }
 
-// make creates the link unless a tree brought it along.
+// make makes the link, once.
 func (l link) make() error {
 	place := staging + l.path
-	if _, err := os.Lstat(place); err == nil {
-		return nil
-	}
 	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
 		return err
 	}
-	return os.Symlink(l.target, place)
+	if err := os.Symlink(l.target, place); !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 func mountTemp(size int64) error {

@@ -2,7 +2,11 @@
 
 package process
 
-import "golang.org/x/sys/unix"
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 // This file is the whole policy on system calls. The first rule that fits
 // decides; what no rule names is allowed, and what this file's authors had never
@@ -74,6 +78,28 @@ var denied = []uint32{
 	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_LISTNS,
 }
 
+// sharedWithHost are denied where namespaces do not keep what they reach apart
+// from the host's: metadata of files, which Landlock lets anybody change who
+// owns them, and memory, queues and semaphores that have no path.
+var sharedWithHost = []uint32{
+	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
+	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+	unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
+	unix.SYS_INOTIFY_ADD_WATCH,
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+	unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+}
+
+// onOthers change another process of the same user. Without namespaces they
+// are for the caller alone: the argument that says who must be zero.
+var onOthers = []struct {
+	nr  uint32
+	who int
+}{
+	{unix.SYS_PRLIMIT64, 0}, {unix.SYS_SCHED_SETAFFINITY, 0}, {unix.SYS_SCHED_SETSCHEDULER, 0}, {unix.SYS_SCHED_SETPARAM, 0},
+	{unix.SYS_SCHED_SETATTR, 0}, {unix.SYS_SETPRIORITY, 1}, {unix.SYS_IOPRIO_SET, 1},
+}
+
 // newSpaces are the namespaces that clone can make.
 const newSpaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER |
 	unix.CLONE_NEWPID | unix.CLONE_NEWNET
@@ -85,7 +111,7 @@ const setID = unix.S_ISUID | unix.S_ISGID
 const socketType = 0xf
 
 // syscallRules is the table for one call.
-func syscallRules(network Network, unixConns, process bool) []rule {
+func syscallRules(p *policy) []rule {
 	var rules []rule
 	add := func(nr uint32, action action, tests ...test) { rules = append(rules, rule{nr, tests, action}) }
 	for _, nr := range absent {
@@ -98,9 +124,20 @@ func syscallRules(network Network, unixConns, process bool) []rule {
 		add(nr, fail(uint32(unix.EPERM)))
 	}
 
+	if !p.Spaces {
+		for _, nr := range slices.Concat(sharedWithHost, sharedHere) {
+			add(nr, fail(uint32(unix.EPERM)))
+		}
+		for _, o := range onOthers {
+			add(o.nr, fail(uint32(unix.EPERM)), isNot(o.who, 0))
+		}
+		add(unix.SYS_SETPRIORITY, fail(uint32(unix.EPERM)), isNot(0, unix.PRIO_PROCESS))
+		add(unix.SYS_IOPRIO_SET, fail(uint32(unix.EPERM)), isNot(0, 1)) // 1: a process
+	}
+
 	// Processes: no namespaces, no child that is somebody else's.
 	add(unix.SYS_CLONE, fail(uint32(unix.EPERM)), anyOf(0, newSpaces|unix.CLONE_PARENT|unix.CLONE_PTRACE))
-	if !process {
+	if !p.Process {
 		add(unix.SYS_CLONE, fail(uint32(unix.EPERM)), noneOf(0, unix.CLONE_THREAD))
 		for _, nr := range forksHere {
 			add(nr, fail(uint32(unix.EPERM)))
@@ -125,7 +162,7 @@ func syscallRules(network Network, unixConns, process bool) []rule {
 		add(m.nr, fail(uint32(unix.EPERM)), tests...)
 	}
 
-	return append(rules, socketRules(network, unixConns)...)
+	return append(rules, socketRules(p.Network, p.UnixConns)...)
 }
 
 // modeArg says where a call has the mode of a file, and which argument has its

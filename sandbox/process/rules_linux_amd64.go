@@ -22,3 +22,8 @@ var forksHere = []uint32{unix.SYS_FORK, unix.SYS_VFORK}
 
 // modesHere are the older calls that take a mode.
 var modesHere = []modeArg{{unix.SYS_CHMOD, 1, -1}, {unix.SYS_CREAT, 1, -1}, {unix.SYS_MKNOD, 1, -1}, {unix.SYS_OPEN, 2, 1}}
+
+// sharedHere are the older calls of those in sharedWithHost.
+var sharedHere = []uint32{
+	unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_FUTIMESAT,
+}

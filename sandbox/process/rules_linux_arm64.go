@@ -16,3 +16,6 @@ var forksHere []uint32
 
 // modesHere: there are no older calls that take a mode.
 var modesHere []modeArg
+
+// sharedHere: there are no older calls of those in sharedWithHost.
+var sharedHere []uint32

@@ -66,6 +66,7 @@ func TestManyTimeouts(t *testing.T) {
 		trees = 20
 	}
 	mark := newMark(t)
+	most := watchMarks(t, mark)
 	var wg sync.WaitGroup
 	for worker := range 10 {
 		wg.Go(func() {
@@ -79,6 +80,9 @@ func TestManyTimeouts(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	if n := most(); n < 10 {
+		t.Errorf("saw %d processes while they ran, want at least 10", n)
+	}
 	if left := marked(t, mark); len(left) != 0 {
 		t.Errorf("processes %v survive", left)
 	}

@@ -22,7 +22,7 @@ func TestOrdinaryUser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes as long as everything else together")
 	}
-	cmd := exec.Command("/proc/self/exe", "-test.run=^Test", "-test.skip=^TestOrdinaryUser$", "-test.v")
+	cmd := exec.Command("/proc/self/exe", "-test.run=^Test", "-test.skip=^TestOrdinaryUser$", "-test.short", "-test.v")
 	cmd.Dir = "/"
 	cmd.Env = []string{victimVariable + "=" + victim, "PATH=/usr/bin:/bin", "TMPDIR=/tmp"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // world is what attacks aim at: everything in it works for a program that is
@@ -45,6 +47,7 @@ func newWorld(t *testing.T) *world {
 		"{socket inside}", serve(t, "unix", filepath.Join(w.granted, "stream")),
 		"{datagrams}", receive(t, "unixgram", filepath.Join(w.outside, "datagrams")),
 		"{pid}", fmt.Sprint(bystander(t)),
+		"{shared}", fmt.Sprint(sharedMemory(t)),
 		"{free}", "127.0.0.1:0",
 	)
 	return w
@@ -106,6 +109,30 @@ func bystander(t *testing.T) int {
 		_ = cmd.Wait()
 	})
 	return cmd.Process.Pid
+}
+
+// sharedMemory is a piece of memory that every process of the host can attach,
+// with the secret in it.
+func sharedMemory(t *testing.T) int {
+	t.Helper()
+	id, err := unix.SysvShmGet(int(time.Now().UnixNano()&0x7fffffff), 4096, unix.IPC_CREAT|unix.IPC_EXCL|0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := unix.SysvShmCtl(id, unix.IPC_RMID, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	b, err := unix.SysvShmAttach(id, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b, secret)
+	if err := unix.SysvShmDetach(b); err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 // intact checks what no call may have changed.

@@ -27,7 +27,7 @@ func init() {
 	acts["hard link"] = func(a []string) any { return tried(os.Link(a[0], filepath.Join(a[1], "hard"))) }
 	acts["rename out"] = func(a []string) any { return renameOut(a[0], a[1]) }
 	acts["execute own"] = func(a []string) any { return executeOwn(a[0]) }
-	acts["execute"] = func(a []string) any { return tried(exec.Command(a[0]).Run()) }
+	acts["execute"] = func(a []string) any { return tried(exec.Command(a[0], a[1:]...).Run()) }
 	acts["read descriptor"] = func([]string) any { return readDescriptor() }
 	acts["read environment"] = func(a []string) any { return read("/proc/" + a[0] + "/environ") }
 	acts["variable"] = func(a []string) any { return outcome{os.Getenv(a[0]) != "", "looked"} }
@@ -43,6 +43,36 @@ func init() {
 		pid, _ := strconv.Atoi(a[0])
 		_, _, errno := syscall.RawSyscall(syscall.SYS_TGKILL, uintptr(pid), uintptr(pid), 0)
 		return ofErrno(errno)
+	}
+	acts["nice"] = func(a []string) any {
+		pid, _ := strconv.Atoi(a[0])
+		return tried(syscall.Setpriority(syscall.PRIO_PROCESS, pid, 19))
+	}
+	acts["shared memory"] = func(a []string) any {
+		id, _ := strconv.Atoi(a[0])
+		at, _, errno := syscall.RawSyscall(syscall.SYS_SHMAT, uintptr(id), 0, 0o10000)
+		if errno != 0 {
+			return tried(errno)
+		}
+		// Read through the kernel: the address is none of Go's.
+		r, w, err := os.Pipe()
+		if err != nil {
+			return outcome{false, "setup: " + err.Error()}
+		}
+		n, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, w.Fd(), at, 8)
+		if errno != 0 || n != 8 {
+			return outcome{false, "nothing to read"}
+		}
+		buf := make([]byte, 8)
+		r.Read(buf)
+		return outcome{string(buf) == "sentinel", "read"}
+	}
+	acts["watch"] = func(a []string) any {
+		fd, err := syscall.InotifyInit1(0)
+		if err == nil {
+			_, err = syscall.InotifyAddWatch(fd, a[0], syscall.IN_CREATE)
+		}
+		return tried(err)
 	}
 	acts["fork"] = func([]string) any { return tried(exec.Command(os.Args[0], "silent").Run()) }
 	acts["syscall"] = func(a []string) any { return call(a) }
@@ -206,8 +236,9 @@ func ofErrno(errno syscall.Errno) outcome {
 	return tried(nil)
 }
 
-// refusals are the answers that mean that the kernel did not even look.
-var refusals = map[syscall.Errno]bool{syscall.EPERM: true, syscall.EACCES: true, syscall.ENOSYS: true, syscall.EAFNOSUPPORT: true}
+// refusals are the answers that mean that the kernel did not even look, or had
+// nobody to do it to.
+var refusals = map[syscall.Errno]bool{syscall.EPERM: true, syscall.EACCES: true, syscall.ENOSYS: true, syscall.EAFNOSUPPORT: true, syscall.ESRCH: true}
 
 // call makes one system call. An argument that starts with @ is the address of
 // zeroed memory.
