@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,18 +103,19 @@ type tracer struct {
 	file *os.File
 }
 
-// openTrace opens the trace for appending. Nobody but its owner can read it.
+// openTrace opens the trace for appending. A new one is its owner's alone. One
+// that others can write to, or that is a link, proves nothing and is refused.
 func openTrace(path string) (*tracer, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("open trace: %w", err)
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := openRegular(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|noFollow, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open trace: %w", err)
+		return nil, fmt.Errorf("open trace %s: it must be a regular file, and no link to one: %w", path, err)
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
+	if err == nil {
+		err = ownFile(info)
 	}
 	if err != nil {
 		_ = f.Close()

@@ -66,7 +66,7 @@ func sameFile(a, b fs.FileInfo) bool {
 }
 
 func fileDigest(path string) (string, error) {
-	f, err := os.Open(filepath.Clean(path))
+	f, err := openRegular(filepath.Clean(path), os.O_RDONLY, 0)
 	if err != nil {
 		return "", err
 	}
