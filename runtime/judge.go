@@ -27,6 +27,9 @@ func (r *Runtime) judge() (governor.Judge, error) {
 		if !ok {
 			return nil, fmt.Errorf("the judge: there is no tool %q", j.Tool)
 		}
+		if tool.Spec.SideEffect.Writes() {
+			return nil, fmt.Errorf("the judge: the tool %s has side_effect %s, and a judge is asked in dry runs too; name one that changes nothing", j.Tool, tool.Spec.SideEffect)
+		}
 		return toolJudge{r, tool}, nil
 	}
 	return commandJudge{j.Command, r.set.Harness.Origin.Root}, nil
@@ -57,6 +60,9 @@ type toolJudge struct {
 // Judge implements governor.Judge. Whatever goes wrong is an error, and a
 // person is asked.
 func (j toolJudge) Judge(ctx context.Context, q governor.JudgeRequest) (governor.Verdict, error) {
+	if err := j.usable(ctx); err != nil {
+		return "", err
+	}
 	args := governor.ParseArguments(q.JSON())
 	if v := j.tool.CheckArguments(args.Tree()); len(v) > 0 {
 		return "", errors.New("the judge's tool does not take {tool, args}: " + v[0].String())
@@ -68,6 +74,18 @@ func (j toolJudge) Judge(ctx context.Context, q governor.JudgeRequest) (governor
 		return "", fmt.Errorf("the judge's tool ended %s", rep.outcome)
 	}
 	return governor.ParseVerdict(judgement(j.tool, rep.json)), nil
+}
+
+// usable is what of the governor's first step holds for a judge too: a tool that
+// was switched off or changed without review does not judge.
+func (j toolJudge) usable(ctx context.Context) error {
+	switch {
+	case !j.tool.Spec.Enabled:
+		return errors.New("the judge's tool is disabled")
+	case !j.tool.PinMatches():
+		return errors.New("the judge's tool is not the one that was reviewed; it must be pinned anew")
+	}
+	return j.r.verify(ctx, j.tool)
 }
 
 // judgement is the judge's own answer: that of a code tool is its value.
