@@ -31,7 +31,7 @@ type RunConfig struct {
 	// Labels say what has entered already.
 	Labels Labels
 	// Tools are what the run is granted. nil: the task's tools, and without a
-	// task all of them; empty: none.
+	// task all of them but [ExecTool]; empty: none.
 	Tools []string
 	// TTL is how long run and grants hold. Default: for ever.
 	TTL time.Duration
@@ -78,7 +78,11 @@ func (r *Runtime) granted(c RunConfig) ([]string, error) {
 	}
 	if tools == nil {
 		for _, t := range r.set.Tools() {
-			tools = append(tools, t.Metadata.Name)
+			// The code of a run's tools can call what the run is granted, and the
+			// limits of exec are wider than those of any of them.
+			if t.Metadata.Name != ExecTool {
+				tools = append(tools, t.Metadata.Name)
+			}
 		}
 	}
 	for _, name := range tools {
