@@ -105,10 +105,14 @@ func (r *Runtime) call(ctx context.Context, c Call, in *CodeInput) (Result, erro
 	result.IdempotencyKey = d.IdempotencyKey
 	start := r.now()
 	if err := r.execute(ctx, tool, g.Args, in, &result); err != nil {
-		result.Outcome, result.Output, result.Error = r.broken(tool, result), nil, &Failure{Type: "internal", Message: err.Error()}
+		r.fail(tool, &result, err)
+	}
+	if err := r.trace.note(endNote(r.now(), result, r.now().Sub(start))); err != nil {
+		// An error would say that nothing happened.
+		r.fail(tool, &result, err)
 	}
 	result.Next = result.Outcome.Next()
-	return result, r.trace.note(endNote(r.now(), result, r.now().Sub(start)))
+	return result, nil
 }
 
 // decide has the governor decide and writes its decision down. A decision that
@@ -119,6 +123,11 @@ func (r *Runtime) decide(ctx context.Context, g governor.Call) (governor.Decisio
 		return governor.Decision{}, errors.Join(err, r.governor.Release(context.WithoutCancel(ctx), d))
 	}
 	return d, nil
+}
+
+// fail turns a result into one of a call during which the host failed.
+func (r *Runtime) fail(tool *manifests.Tool, result *Result, err error) {
+	result.Outcome, result.Output, result.Error = r.broken(tool, *result), nil, &Failure{Type: "internal", Message: err.Error()}
 }
 
 // broken is the outcome of a call during which the host failed: whatever was
@@ -139,7 +148,7 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 	}
 	prior, err := r.begin(ctx, tool, result)
 	if err != nil || prior {
-		return err
+		return errors.Join(err, r.unused(ctx, *result))
 	}
 	bounded, cancel := context.WithTimeout(ctx, tool.Spec.Timeout)
 	rep := via.invoke(bounded, invocation{
@@ -148,8 +157,7 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 	cancel()
 	result.Outcome, result.Error, result.Sandbox = effectOutcome(tool, rep), rep.failure, rep.sandbox
 	if !rep.started {
-		// Its place in the rate limits is for calls that run.
-		if err := r.governor.Release(context.WithoutCancel(ctx), result.Decision); err != nil {
+		if err := r.unused(ctx, *result); err != nil {
 			return err
 		}
 	}
@@ -163,6 +171,12 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 	out, err := r.outputs[tool.Metadata.Name].JSON(rep.json)
 	result.Output = &out
 	return err
+}
+
+// unused gives back the place in the rate limits of a call whose tool did not
+// start: it is for calls that run.
+func (r *Runtime) unused(ctx context.Context, result Result) error {
+	return r.governor.Release(context.WithoutCancel(ctx), result.Decision)
 }
 
 // effectOutcome says what a reply means for a tool that changes something.

@@ -1,0 +1,259 @@
+package runtime_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/mayfly-run/mayfly/governor"
+	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+// tool gives a native tool with more in its spec.
+func tool(t *testing.T, name, spec string) *manifests.Tool {
+	t.Helper()
+	docs, err := manifests.Parse(name+".yaml", []byte("apiVersion: harnessweaver/v1\nkind: Tool\nmetadata: { name: "+name+" }\nspec:\n  handler: \"host:call\"\n"+spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs.Tools[0]
+}
+
+// A function that gives up in the middle, or whose answer cannot be read, may
+// have changed what it was to change.
+func TestBrokenWriteIsAmbiguous(t *testing.T) {
+	for name, end := range map[string]func() (sandbox.RawJSON, error){
+		"panic":       func() (sandbox.RawJSON, error) { panic("after the write") },
+		"no JSON":     func() (sandbox.RawJSON, error) { return sandbox.RawJSON("{"), nil },
+		"no value":    func() (sandbox.RawJSON, error) { return nil, nil },
+		"two members": func() (sandbox.RawJSON, error) { return sandbox.RawJSON(`{"a":1,"a":2}`), nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var ran atomic.Int64
+			do := func(context.Context, runtime.FuncCall) (sandbox.RawJSON, error) {
+				ran.Add(1)
+				return end()
+			}
+			r := open(t, "", func(c *runtime.Config) { c.Funcs["mail"], c.Funcs["customer"] = do, do })
+			run := start(t, r, runtime.RunConfig{Principal: "ann"})
+			for range 2 {
+				call(t, r, runtime.Call{RunID: run, Tool: "mail"}, runtime.EffectAmbiguous)
+			}
+			if ran.Load() != 1 {
+				t.Errorf("the write ran %d times", ran.Load())
+			}
+			call(t, r, runtime.Call{RunID: run, Tool: "customer"}, runtime.ToolError)
+		})
+	}
+}
+
+// A call that finds its effect done already does not take a place that is for
+// calls that run.
+func TestRepeatedCallTakesNoPlace(t *testing.T) {
+	r := open(t, "", func(c *runtime.Config) {
+		c.Tools = []*manifests.Tool{tool(t, "two", "  side_effect: write_external\n  rate_limit: { per_principal: 2/h }\n")}
+		c.Funcs["two"] = nothing
+	})
+	run := start(t, r, runtime.RunConfig{Principal: "ann"})
+	for range 3 {
+		call(t, r, runtime.Call{RunID: run, Tool: "two"}, runtime.EffectConfirmed)
+	}
+	call(t, r, runtime.Call{RunID: run, Tool: "two", Args: []byte(`{"n":2}`)}, runtime.EffectConfirmed)
+	call(t, r, runtime.Call{RunID: run, Tool: "two", Args: []byte(`{"n":3}`)}, runtime.RateLimited)
+}
+
+// When the trace cannot take the end of a call, the call has happened all the
+// same, so that the answer must not read as if it had not.
+func TestEndThatCannotBeTraced(t *testing.T) {
+	trace := filepath.Join(t.TempDir(), "trace.jsonl")
+	closeTrace := func(context.Context, runtime.FuncCall) (sandbox.RawJSON, error) {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && to == trace {
+				if err := readOnly(e.Name(), trace); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return sandbox.RawJSON("null"), nil
+	}
+	r := open(t, "", func(c *runtime.Config) {
+		c.Trace = trace
+		c.Funcs["mail"], c.Funcs["customer"] = closeTrace, closeTrace
+	})
+	run := start(t, r, runtime.RunConfig{Principal: "ann"})
+	got := call(t, r, runtime.Call{RunID: run, Tool: "mail"}, runtime.EffectAmbiguous)
+	if got.Error == nil || !strings.Contains(got.Error.Message, "write trace") || got.Output != nil {
+		t.Errorf("error %+v, output %v", got.Error, got.Output)
+	}
+	if _, err := r.Call(t.Context(), runtime.Call{RunID: run, Tool: "customer"}); err == nil {
+		t.Error("a call was decided that the trace does not show")
+	}
+}
+
+// readOnly puts a file that cannot be written in the place of an open one.
+func readOnly(fd, path string) error {
+	n := 0
+	for _, c := range fd {
+		n = n*10 + int(c-'0')
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return syscall.Dup3(int(f.Fd()), n, syscall.O_CLOEXEC)
+}
+
+// A trace is a file of our own: not a pipe, which would be waited for, not a
+// link into somebody else's file, and nothing that others can write to.
+func TestTraceMustBeOurs(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"link": func(path string) error {
+			if err := os.WriteFile(path+".other", nil, 0o600); err != nil {
+				return err
+			}
+			return os.Symlink(path+".other", path)
+		},
+		"device": func(path string) error { return os.Symlink("/dev/null", path) },
+		"open to others": func(path string) error {
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				return err
+			}
+			return os.Chmod(path, 0o622)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "trace.jsonl")
+			if err := make(path); err != nil {
+				t.Fatal(err)
+			}
+			r, err := runtime.Open(t.Context(), runtime.Config{Trace: path})
+			if err == nil {
+				r.Close()
+				t.Fatal("it was taken")
+			}
+			if !strings.Contains(err.Error(), path) {
+				t.Errorf("%v does not name the file", err)
+			}
+		})
+	}
+}
+
+// A manifest with a pipe put in its place is a changed one, and is not waited
+// for.
+func TestManifestBecomesAPipe(t *testing.T) {
+	r := open(t, "", nil)
+	run := start(t, r, runtime.RunConfig{Principal: "ann"})
+	mail, _ := r.Manifests().Tool("mail")
+	if err := os.Remove(mail.Origin.File); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(mail.Origin.File, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := call(t, r, runtime.Call{RunID: run, Tool: "mail"}, runtime.Denied); got.Decision.Code != governor.CodeDigestMismatch {
+		t.Errorf("code %s", got.Decision.Code)
+	}
+}
+
+// What this host does not do is refused, not passed over.
+func TestRefusesWhatItDoesNotDo(t *testing.T) {
+	for spec, want := range map[string]string{
+		"  trace: { otlp: { endpoint: \"https://collector.example\" } }": "trace.otlp",
+		"  tools: { judge: { command: { command: ./judge } } }":          "the judge",
+	} {
+		path := filepath.Join(t.TempDir(), "harness.yaml")
+		if err := os.WriteFile(path, []byte("apiVersion: harnessweaver/v1\nkind: Harness\nspec:\n  store: memory\n"+spec+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := runtime.Open(t.Context(), runtime.Config{Harness: path})
+		if err == nil {
+			r.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+}
+
+// A judge that is a tool passes what the governor's first step asks of tools.
+func TestJudgeToolIsChecked(t *testing.T) {
+	const digest = "  definition_digest: \"sha256:0000000000000000000000000000000000000000000000000000000000000000\"\n"
+	for name, tt := range map[string]struct {
+		spec string
+		want governor.Code
+	}{
+		"as it should be": {"", governor.CodeAllowed},
+		"disabled":        {"  enabled: false\n", governor.CodeJudgeFailed},
+		"other pin":       {digest, governor.CodeJudgeFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := openJudged(t, tt.spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := r.AuthorizeAs(t.Context(), runtime.RunConfig{Principal: "ann"}, runtime.Call{Tool: "look"})
+			if d.Code != tt.want {
+				t.Errorf("code %s, want %s", d.Code, tt.want)
+			}
+		})
+	}
+	if _, err := openJudged(t, "  side_effect: write_internal\n"); err == nil || !strings.Contains(err.Error(), "dry runs") {
+		t.Errorf("a judge that writes: %v", err)
+	}
+}
+
+func openJudged(t *testing.T, spec string) (*runtime.Runtime, error) {
+	t.Helper()
+	dir := t.TempDir()
+	files := map[string]string{
+		"harness.yaml": "apiVersion: harnessweaver/v1\nkind: Harness\nspec:\n  store: memory\n  tools: { manifests: [t.yaml], judge: { tool: judge } }\n",
+		"t.yaml": "apiVersion: harnessweaver/v1\nkind: Tool\nmetadata: { name: look }\nspec:\n  handler: \"host:call\"\n---\n" +
+			"apiVersion: harnessweaver/v1\nkind: Tool\nmetadata: { name: judge }\nspec:\n  handler: \"host:call\"\n" + spec,
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := runtime.Open(t.Context(), runtime.Config{Harness: filepath.Join(dir, "harness.yaml"), Funcs: map[string]runtime.Func{
+		"look": nothing,
+		"judge": func(context.Context, runtime.FuncCall) (sandbox.RawJSON, error) {
+			return sandbox.RawJSON(`{"decision":"allow"}`), nil
+		},
+	}})
+	if err == nil {
+		t.Cleanup(func() { r.Close() })
+	}
+	return r, err
+}
+
+// The program's own tool, whose limits are wide, is only for runs that are
+// given it by name.
+func TestExecIsNotGrantedUnasked(t *testing.T) {
+	exec, err := runtime.ExecManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, "", func(c *runtime.Config) { c.Tools = []*manifests.Tool{exec} })
+	run := start(t, r, runtime.RunConfig{Principal: "ann"})
+	code := runtime.Call{RunID: run, Tool: runtime.ExecTool, Args: []byte(`{"code":"1"}`)}
+	if got := call(t, r, code, runtime.Denied); got.Decision.Code != governor.CodeToolNotGranted {
+		t.Errorf("code %s", got.Decision.Code)
+	}
+	code.RunID = start(t, r, runtime.RunConfig{Principal: "ann", Tools: []string{runtime.ExecTool}})
+	if got, err := r.Call(t.Context(), code); err != nil || got.Decision.Outcome != governor.Allow {
+		t.Errorf("decision %+v, %v", got.Decision, err)
+	}
+}
