@@ -257,3 +257,31 @@ func TestExecIsNotGrantedUnasked(t *testing.T) {
 		t.Errorf("decision %+v, %v", got.Decision, err)
 	}
 }
+
+// A tool's name comes from a model, and may be anything: the refusal is noted
+// down all the same, on a line that is not as long as somebody likes.
+func TestTraceTakesAnyName(t *testing.T) {
+	trace := filepath.Join(t.TempDir(), "trace.jsonl")
+	r := open(t, "", func(c *runtime.Config) { c.Trace = trace })
+	run := start(t, r, runtime.RunConfig{Principal: "ann"})
+	for _, name := range []string{"\xff", strings.Repeat("é", 1<<20), "a\nb\x1b[2J"} {
+		if got := call(t, r, runtime.Call{RunID: run, ID: name, Tool: name}, runtime.Denied); got.Decision.Code != governor.CodeToolUnknown {
+			t.Errorf("%.10q: code %s", name, got.Decision.Code)
+		}
+		if got := call(t, r, runtime.Call{RunID: name, Tool: "mail"}, runtime.Denied); got.Decision.Code != governor.CodeRunUnknown {
+			t.Errorf("%.10q: code %s", name, got.Decision.Code)
+		}
+	}
+	text, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "\n"); n != 6 {
+		t.Errorf("%d lines, want 6", n)
+	}
+	for line := range strings.Lines(string(text)) {
+		if len(line) > 4096 {
+			t.Errorf("a line of %d bytes", len(line))
+		}
+	}
+}

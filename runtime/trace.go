@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,7 +72,7 @@ func (d *DurationMicros) UnmarshalJSON(b []byte) error {
 // decisionNote says what the governor decided.
 func decisionNote(now time.Time, d governor.Decision) Note {
 	n := Note{
-		Time: now, Name: NoteGovernor, Run: d.Run, Call: d.CallID, Tool: d.Tool, Outcome: d.Outcome.String(),
+		Time: now, Name: NoteGovernor, Run: given(d.Run), Call: given(d.CallID), Tool: given(d.Tool), Outcome: d.Outcome.String(),
 		Step: string(d.Step), Code: string(d.Code), Reason: d.Reason,
 	}
 	for _, s := range d.Notes {
@@ -81,10 +82,23 @@ func decisionNote(now time.Time, d governor.Decision) Note {
 	return n
 }
 
+// maxGiven is how much of a name that a caller gave stands in a note: more than
+// any that exists has.
+const maxGiven = 256
+
+// given is a name that a caller gave, of a tool that need not exist: as long as
+// a note can bear, and UTF-8, without which there could be no note.
+func given(name string) string {
+	if len(name) > maxGiven {
+		name = name[:maxGiven] + "…"
+	}
+	return strings.ToValidUTF8(name, "\uFFFD")
+}
+
 // endNote says how a call ended that was let through.
 func endNote(now time.Time, r Result, took time.Duration) Note {
 	n := Note{
-		Time: now, Name: NoteTool, Run: r.Decision.Run, Call: r.CallID, Tool: r.Decision.Tool,
+		Time: now, Name: NoteTool, Run: given(r.Decision.Run), Call: given(r.CallID), Tool: given(r.Decision.Tool),
 		Outcome: string(r.Outcome), Took: DurationMicros(took),
 	}
 	if r.Error != nil {
