@@ -58,7 +58,7 @@ func (c *callCommand) Run(p *process) error {
 		if call.RunID == "" {
 			run, err := rt.StartRun(ctx, c.config())
 			if err != nil {
-				return &usageError{err}
+				return startError(err)
 			}
 			call.RunID = run.ID
 		} else if len(c.Label) > 0 {

@@ -173,7 +173,7 @@ func (c *execCommand) run(ctx context.Context, r *runtime.Runtime) (string, erro
 	config.Tools = []string{runtime.ExecTool}
 	run, err := r.StartRun(ctx, config)
 	if err != nil {
-		return "", &usageError{err}
+		return "", startError(err)
 	}
 	return run.ID, nil
 }

@@ -63,16 +63,17 @@ type policyWant struct {
 }
 
 func (c *policyTestCommand) Run(p *process) error {
-	ctx, stop := withSignals(context.Background())
-	defer stop()
 	file, set, err := c.load(p)
 	if err != nil {
 		return err
 	}
+	// A table may come through a pipe, and waiting for one ends at any signal.
 	tables, err := c.tables()
 	if err != nil {
 		return err
 	}
+	ctx, stop := withSignals(context.Background())
+	defer stop()
 	g, err := policytest.NewGovernor(set)
 	if err != nil {
 		return &usageError{err}

@@ -121,7 +121,7 @@ func (t tail) lines(ctx context.Context, each func(line []byte, number int) erro
 	tick := time.NewTicker(tracePoll)
 	defer tick.Stop()
 	for {
-		f, err := os.Open(t.name)
+		f, err := t.open()
 		if err == nil {
 			err = t.one(ctx, f, tick.C, each)
 			f.Close()
@@ -132,6 +132,19 @@ func (t tail) lines(ctx context.Context, each func(line []byte, number int) erro
 			return err
 		}
 	}
+}
+
+// open opens the file. What is no regular file is not opened: a pipe would be
+// waited for.
+func (t tail) open() (*os.File, error) {
+	info, err := os.Stat(t.name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, usagef("%s is not a regular file", t.name)
+	}
+	return os.Open(t.name)
 }
 
 // one reads one file to its end; following, until another is in its place.
