@@ -49,6 +49,17 @@ func runError(id string, err error) error {
 	return err
 }
 
+// startError says whose fault it is that a run cannot be started: the store's,
+// where it could not be written, else the command's.
+func startError(err error) error {
+	for _, ours := range []error{store.ErrBusy, store.ErrFull, store.ErrIO, store.ErrCorrupt, store.ErrClosed, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, ours) {
+			return err
+		}
+	}
+	return &usageError{err}
+}
+
 type runsStartCommand struct {
 	ID string `placeholder:"ID" help:"The run's ID. Default: a new random one."`
 	subjectFlags
@@ -78,7 +89,7 @@ func (c *runsStartCommand) Run(p *process) error {
 		}
 		r, err := rt.StartRun(ctx, config)
 		if err != nil {
-			return &usageError{err}
+			return startError(err)
 		}
 		if c.JSON {
 			return p.stdout.object(newRun(r))

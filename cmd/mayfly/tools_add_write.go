@@ -23,6 +23,11 @@ func (c *toolsAddCommand) write(set *manifests.Set, root *os.Root, t *manifests.
 	if err != nil {
 		return err
 	}
+	unlock, err := lockManifests(set.Harness.Origin.Root)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	// All that can be refused is refused before anything is written.
 	before, err := readManifest(done.Harness)
 	if err != nil {

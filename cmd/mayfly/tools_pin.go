@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/mayfly-run/mayfly/manifests"
@@ -43,6 +44,11 @@ func (c *toolsPinCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	unlock, err := lockManifests(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	done := pinReport{Harness: file, Changed: []newPin{}, Unchanged: []string{}}
 	set, err := loadHarness(file)
 	if err != nil {
