@@ -148,6 +148,16 @@ func TestCostIsBounded(t *testing.T) {
 		{"args.l.exists(x, x < 0)", ErrCost},
 		{"args.l.exists(x, x > 9000 && args.l.exists(y, x + y == -1))", ErrCost},
 		{"args.l.map(x, x).exists(y, y in args.l)", ErrCost},
+		// Operands without a type until they are there.
+		{"args.l.map(x, args.s + args.s).size() > 0", ErrCost},
+		{"args.l.exists(x, args != args)", ErrCost},
+		{"args.l.exists(x, args.l != args.l)", ErrCost},
+		{"args.l.exists(x, [args.l] == [args.l] && x < 0)", ErrCost},
+		{"args.l.all(x, x in args.l)", ErrCost},
+		{"args.l.exists(x, size(args.s) == x - 1)", ErrCost},
+		{"args.l.exists(x, args.s < args.s)", ErrCost},
+		{"args.l.exists(x, {args.s: 1}[args.s] == 2)", ErrCost},
+		{"args.l.exists(x, string(args.s) == '')", ErrCost},
 		{"args.s.contains('b')", nil},
 		{"args.l.exists(x, args.s.contains('b'))", ErrCost},
 		{"args.l.exists(x, args.l.exists(y, x + y == -1))", ErrCost},
@@ -170,11 +180,12 @@ func TestPassesAreBounded(t *testing.T) {
 		list[i] = int64(1)
 	}
 	var v Vars
-	v.Set("", "", "", mailTool(t), map[string]any{"l": list}, smallArgs, Labels{})
+	v.Set(strings.Repeat("p", 1000), "", "", mailTool(t), map[string]any{"l": list}, smallArgs, Labels{})
 	for source, want := range map[string]error{
-		"args.l.all(x, x == 1)":                                  nil,
-		"args.l.all(x, args.l.all(y, x == y))":                   ErrCost,
-		"args.l.all(x, args.l.all(y, args.l.all(z, x + y > z)))": ErrCost,
+		"args.l.all(x, x == 1)":                                                 nil,
+		"args.l.all(x, args.l.all(y, x == y))":                                  ErrCost,
+		"args.l.all(x, args.l.all(y, args.l.all(z, x + y > z)))":                ErrCost,
+		"args.l.map(x, " + strings.Repeat("principal+", 40) + "'').size() > 0": ErrCost,
 	} {
 		if _, err := compile(t, source).Eval(&v); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", source, err, want)

@@ -27,6 +27,9 @@ type Program struct {
 	// heavy counts costs as well, and program does not.
 	loops bool
 	heavy cel.Program
+	// grows says that loops may make more of what they are given, so that costs
+	// count for small arguments too.
+	grows bool
 }
 
 // The reasons why an expression could not be evaluated.
@@ -57,7 +60,7 @@ func (e *Env) Compile(source string) (*Program, error) {
 	if err := checkFields(checked); err != nil {
 		return nil, err
 	}
-	p := &Program{loops: !isLinear(checked.NativeRep().Expr())}
+	p := &Program{loops: !isLinear(checked.NativeRep().Expr()), grows: grows(checked.NativeRep().Expr())}
 	var err error
 	opts := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
 	if p.loops {
@@ -67,12 +70,12 @@ func (e *Env) Compile(source string) (*Program, error) {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
 	if p.loops {
-		if p.heavy, err = e.cel.Program(checked, append(opts, cel.CostLimit(MaxCost))...); err != nil {
+		if p.heavy, err = e.cel.Program(checked, append(opts, cel.CostTracking(costs{}), cel.CostLimit(MaxCost))...); err != nil {
 			return nil, fmt.Errorf("plan: %w", err)
 		}
 	}
 	p.partial, err = e.cel.Program(checked, cel.EvalOptions(cel.OptOptimize, cel.OptPartialEval),
-		cel.CostLimit(MaxCost), cel.InterruptCheckFrequency(MaxPasses))
+		cel.CostTracking(costs{}), cel.CostLimit(MaxCost), cel.InterruptCheckFrequency(MaxPasses))
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
@@ -114,7 +117,7 @@ func (p *Program) run(v *Vars) (out ref.Val, err error) {
 	switch {
 	case !p.loops:
 		out, _, err = p.program.Eval(v)
-	case v.size <= smallArgs:
+	case v.size <= smallArgs && !p.grows:
 		out, _, err = p.program.ContextEval(ended, v)
 	default:
 		out, _, err = p.heavy.ContextEval(ended, v)
@@ -230,4 +233,14 @@ func isLinear(e ast.Expr) bool {
 		}
 	}))
 	return ok
+}
+
+// grows reports whether an expression has a loop and adds anywhere.
+func grows(e ast.Expr) bool {
+	loops, adds := false, false
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		loops = loops || e.Kind() == ast.ComprehensionKind
+		adds = adds || e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Add
+	}))
+	return loops && adds
 }
