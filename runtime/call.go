@@ -185,6 +185,9 @@ func effectOutcome(tool *manifests.Tool, rep reply) Outcome {
 	if !tool.Spec.SideEffect.Writes() || !rep.started {
 		return o
 	}
+	if rep.broke {
+		return EffectAmbiguous
+	}
 	switch o {
 	case OK:
 		return EffectConfirmed

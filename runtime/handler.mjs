@@ -4,17 +4,18 @@ import fs from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [file, name, key] = process.argv.slice(1);
-let text;
+let text, ended = false;
 try {
   const args = JSON.parse(fs.readFileSync(0, "utf8"));
   const module = await import(pathToFileURL(file));
   const call = module[name] ?? module.default?.[name];
   const value = await call(args, { idempotencyKey: key });
+  ended = true; // it has done its work: a value without a JSON form does not undo that
   if (typeof value === "function" || typeof value === "symbol") throw new TypeError("the value has no JSON form");
   text = JSON.stringify({ value: value === undefined ? null : value });
 } catch (error) {
   console.error(error);
-  text = JSON.stringify({ raised: String(error?.constructor?.name ?? typeof error) });
+  text = ended ? "" : JSON.stringify({ raised: String(error?.constructor?.name ?? typeof error) });
 }
 fs.writeSync(3, text);
 process.exit(0);

@@ -8,6 +8,7 @@ sys.path[:0] = sys.argv[4:]
 del sys.argv[1:]
 args = json.load(sys.stdin)
 out = os.fdopen(3, "w", encoding="utf-8")
+ended = False
 try:
     call = getattr(importlib.import_module(module), function)
     if "idempotency_key" in inspect.signature(call).parameters:
@@ -20,12 +21,14 @@ try:
             return await value
 
         value = asyncio.run(wait())
+    # It has done its work: a value that has no JSON form does not undo that.
+    ended = True
     text = json.dumps({"value": value}, allow_nan=False)
 except BaseException as error:
     import traceback
 
     traceback.print_exc()
-    text = json.dumps({"raised": type(error).__name__})
+    text = "" if ended else json.dumps({"raised": type(error).__name__})
 out.write(text)
 out.close()
 sys.stdout.flush()

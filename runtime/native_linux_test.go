@@ -55,6 +55,31 @@ spec: { handler: { command: ./script.sh, args: [a] }, timeout: 20s, grants: { pr
 ---
 apiVersion: harnessweaver/v1
 kind: Tool
+metadata: { name: gone }
+spec: { handler: "app.tools:gone", side_effect: write_external, timeout: 20s }
+---
+apiVersion: harnessweaver/v1
+kind: Tool
+metadata: { name: killed }
+spec: { handler: "app.tools:killed", side_effect: write_external, timeout: 20s }
+---
+apiVersion: harnessweaver/v1
+kind: Tool
+metadata: { name: silent }
+spec: { handler: "app.tools:silent", side_effect: write_external, timeout: 20s }
+---
+apiVersion: harnessweaver/v1
+kind: Tool
+metadata: { name: refused }
+spec: { handler: "app.tools:refused", side_effect: write_external, timeout: 20s }
+---
+apiVersion: harnessweaver/v1
+kind: Tool
+metadata: { name: unreadable }
+spec: { handler: "app.tools:unreadable", side_effect: write_external, timeout: 20s }
+---
+apiVersion: harnessweaver/v1
+kind: Tool
 metadata: { name: nowhere }
 spec: { handler: { command: no-such-program-anywhere }, timeout: 20s }
 `
@@ -69,6 +94,21 @@ async def later(n):
     import asyncio
     await asyncio.sleep(0)
     return n + 1
+
+def gone():
+    os._exit(3)
+
+def killed():
+    os.kill(os.getpid(), 9)
+
+def silent():
+    os._exit(0)
+
+def unreadable():
+    return {1, 2}
+
+def refused():
+    raise ValueError("no")
 
 def broken():
     raise KeyError("secret text")
@@ -169,6 +209,19 @@ func TestHandlers(t *testing.T) {
 		t.Errorf("error %+v", got.Error)
 	}
 	call(t, r, runtime.Call{RunID: run, Tool: "endless"}, runtime.EffectAmbiguous)
+}
+
+// A handler that did not come to its own end, or whose value cannot be read, may
+// have changed what it was to change; one that raises says that it failed.
+func TestBrokenHandlerIsAmbiguous(t *testing.T) {
+	r := openNative(t, "")
+	run := start(t, r, runtime.RunConfig{Principal: "ann"})
+	for name, want := range map[string]runtime.Outcome{
+		"gone": runtime.EffectAmbiguous, "killed": runtime.EffectAmbiguous, "silent": runtime.EffectAmbiguous,
+		"unreadable": runtime.EffectAmbiguous, "refused": runtime.ToolError,
+	} {
+		t.Run(name, func(t *testing.T) { call(t, r, runtime.Call{RunID: run, Tool: name}, want) })
+	}
 }
 
 func TestCommandJudge(t *testing.T) {

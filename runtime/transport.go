@@ -27,6 +27,9 @@ type reply struct {
 	// failure explains an outcome without a result. Only its Type reaches a
 	// model: the rest may hold data.
 	failure *Failure
+	// broke is true if the tool did not come to an end of its own, or its answer
+	// cannot be read: it did not say that it failed, and may have done its work.
+	broke bool
 	// started is false if the tool certainly did not begin.
 	started bool
 	sandbox *sandbox.Result

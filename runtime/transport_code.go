@@ -113,6 +113,8 @@ func codeSpec(in invocation) sandbox.Spec {
 			spec.Globals[name] = value
 		}
 	}
+	// Both hold; the sandbox says which when it is used up.
+	least(&spec.Limits.Timeout, in.tool.Spec.Timeout)
 	if in.code != nil {
 		spec.Name, spec.Globals, spec.Deterministic = in.code.Name, in.code.Globals, in.code.Deterministic
 		spec.Limits = tighter(spec.Limits, in.code.Limits)

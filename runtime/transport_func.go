@@ -51,7 +51,7 @@ func callFunc(ctx context.Context, fn Func, in invocation) (r reply) {
 	r.started = true
 	defer func() {
 		if v := recover(); v != nil {
-			r.outcome = brokeOff(in.tool)
+			r.outcome, r.broke = ToolError, true
 			r.failure = &Failure{Type: "panic", Message: fmt.Sprintf("%v\n%s", v, debug.Stack())}
 		}
 	}()
@@ -69,22 +69,12 @@ func callFunc(ctx context.Context, fn Func, in invocation) (r reply) {
 		return r
 	}
 	if _, err := canonjson.Parse(out, canonjson.Limits{MaxBytes: maxResultBytes}); err != nil {
-		r.outcome = brokeOff(in.tool)
+		r.outcome, r.broke = ToolError, true
 		r.failure = &Failure{Type: "InvalidResult", Message: "the tool's result is not JSON: " + err.Error()}
 		return r
 	}
 	r.outcome, r.json = OK, out
 	return r
-}
-
-// brokeOff is the outcome of a function that did not say that it failed: it gave
-// up in the middle, or its answer cannot be read. What it was to change it may
-// have changed.
-func brokeOff(tool *manifests.Tool) Outcome {
-	if tool.Spec.SideEffect.Writes() {
-		return EffectAmbiguous
-	}
-	return ToolError
 }
 
 // errorType names the innermost type of an error, which holds no data.

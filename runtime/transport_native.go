@@ -42,8 +42,12 @@ func (n native) invoke(ctx context.Context, in invocation) reply {
 		return unavailable(err)
 	}
 	rep, stderr := runProcess(ctx, spec, sandbox.RawJSON(in.args.Text()))
-	if rep.outcome == OK && in.tool.Spec.Handler.Kind != manifests.HandlerCommand {
-		return opened(rep, stderr)
+	if in.tool.Spec.Handler.Kind != manifests.HandlerCommand {
+		if rep.outcome == OK {
+			return opened(rep, stderr)
+		}
+		// A function that fails is told of by its runner, which ends with 0.
+		rep.broke = rep.broke || rep.outcome == ToolError
 	}
 	return rep
 }
@@ -58,7 +62,7 @@ func opened(rep reply, stderr []byte) reply {
 	switch err := json.Unmarshal(rep.json, &said, json.RejectUnknownMembers(true)); {
 	case err != nil || (said.Raised == "") == (said.Value == nil):
 		// The handler wrote to the runner's own descriptor.
-		rep.outcome, rep.json, rep.failure = ToolError, nil, &Failure{Type: "InvalidResult", Message: "the handler left no result" + stderrTail(stderr)}
+		rep.outcome, rep.broke, rep.json, rep.failure = ToolError, true, nil, &Failure{Type: "InvalidResult", Message: "the handler left no result" + stderrTail(stderr)}
 	case said.Raised != "":
 		rep.outcome, rep.json, rep.failure = ToolError, nil, &Failure{Type: plainName(said.Raised), Message: string(stderr)}
 	default:
@@ -84,7 +88,7 @@ func runProcess(ctx context.Context, spec process.Spec, input sandbox.RawJSON) (
 	if err != nil {
 		return reply{outcome: Internal, started: true, failure: &Failure{Type: "internal", Message: err.Error()}}, nil
 	}
-	rep = reply{outcome: codeOutcome(r.Status), started: r.Status != sandbox.StatusInvalid && r.Status != sandbox.StatusBusy}
+	rep = reply{outcome: codeOutcome(r.Status), broke: brokeOff(r), started: r.Status != sandbox.StatusInvalid && r.Status != sandbox.StatusBusy}
 	if rep.outcome == InvalidArguments { // of the program, not of the call
 		rep.outcome = Unavailable
 	}
@@ -93,12 +97,19 @@ func runProcess(ctx context.Context, spec process.Spec, input sandbox.RawJSON) (
 	}
 	if rep.outcome == OK {
 		if _, err := canonjson.Parse(r.Value, canonjson.Limits{MaxBytes: maxResultBytes}); err != nil {
-			rep.outcome, rep.failure = ToolError, &Failure{Type: "InvalidResult", Message: "the tool's result is not JSON: " + err.Error()}
+			rep.outcome, rep.broke, rep.failure = ToolError, true, &Failure{Type: "InvalidResult", Message: "the tool's result is not JSON: " + err.Error()}
 			return rep, r.Stderr
 		}
 		rep.json = r.Value
 	}
 	return rep, r.Stderr
+}
+
+// brokeOff reports whether a program did not come to an end of its own, or wrote
+// what is no result. A program that ends with another code than 0 says that it
+// failed.
+func brokeOff(r process.Result) bool {
+	return r.Status == sandbox.StatusCrashed || r.Error != nil && (r.Error.Type == "signal" || r.Error.Type == "value")
 }
 
 // plainName is the type of an exception, if it is a plain name.
