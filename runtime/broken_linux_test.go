@@ -167,26 +167,6 @@ func TestManifestBecomesAPipe(t *testing.T) {
 	}
 }
 
-// What this host does not do is refused, not passed over.
-func TestRefusesWhatItDoesNotDo(t *testing.T) {
-	for spec, want := range map[string]string{
-		"  trace: { otlp: { endpoint: \"https://collector.example\" } }": "trace.otlp",
-		"  tools: { judge: { command: { command: ./judge } } }":          "the judge",
-	} {
-		path := filepath.Join(t.TempDir(), "harness.yaml")
-		if err := os.WriteFile(path, []byte("apiVersion: harnessweaver/v1\nkind: Harness\nspec:\n  store: memory\n"+spec+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r, err := runtime.Open(t.Context(), runtime.Config{Harness: path})
-		if err == nil {
-			r.Close()
-		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", spec, err)
-		}
-	}
-}
-
 // A judge that is a tool passes what the governor's first step asks of tools.
 func TestJudgeToolIsChecked(t *testing.T) {
 	const digest = "  definition_digest: \"sha256:0000000000000000000000000000000000000000000000000000000000000000\"\n"
@@ -283,5 +263,47 @@ func TestTraceTakesAnyName(t *testing.T) {
 		if len(line) > 4096 {
 			t.Errorf("a line of %d bytes", len(line))
 		}
+	}
+}
+
+// A harness that does not require manifests takes functions without one, under
+// the defaults of one; any other refuses them.
+func TestFunctionWithoutManifest(t *testing.T) {
+	bare := func(c *runtime.Config) { c.Funcs["bare"] = nothing }
+	r := open(t, "", func(c *runtime.Config) {
+		bare(c)
+		text, err := os.ReadFile(c.Harness)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = []byte(strings.Replace(string(text), "manifests:", "require_manifest: false, manifests:", 1))
+		if err := os.WriteFile(c.Harness, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	run := start(t, r, runtime.RunConfig{Principal: "ann"})
+	if got := call(t, r, runtime.Call{RunID: run, Tool: "bare"}, runtime.OK); got.Label != manifests.LabelUntrusted {
+		t.Errorf("label %s", got.Label)
+	}
+	c := runtime.Config{Funcs: map[string]runtime.Func{}}
+	bare(&c)
+	if strict, err := runtime.Open(t.Context(), c); err == nil {
+		strict.Close()
+		t.Error("a function without a manifest was taken")
+	}
+}
+
+// The tool's own timeout bounds its code too, and is what the result names.
+func TestTimeoutOfCodeIsTheTighter(t *testing.T) {
+	docs, err := manifests.Parse("t.yaml", []byte("apiVersion: harnessweaver/v1\nkind: Tool\nmetadata: { name: loop }\n"+
+		"spec: { transport: code, sandbox: python, timeout: 300ms, limits: { timeout: 1h } }\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, "", func(c *runtime.Config) { c.Tools = docs.Tools })
+	run := start(t, r, runtime.RunConfig{Principal: "ann"})
+	got := call(t, r, runtime.Call{RunID: run, Tool: "loop", Args: []byte(`{"code":"while True: pass"}`)}, runtime.Timeout)
+	if !strings.Contains(got.Error.Message, "300ms") {
+		t.Errorf("message %q", got.Error.Message)
 	}
 }

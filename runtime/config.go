@@ -5,8 +5,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/mayfly-run/mayfly/governor"
 	"github.com/mayfly-run/mayfly/governor/output"
@@ -23,7 +27,8 @@ type Config struct {
 	// Tools are tools that the host brings itself, beside those of the harness.
 	Tools []*manifests.Tool
 	// Funcs are the tools that are Go functions, by name. A name needs a manifest
-	// with transport native.
+	// with transport native, unless the harness has require_manifest: false: then
+	// one without a manifest is governed by the defaults of one.
 	Funcs map[string]Func
 	// Store overrides the harness's store: "memory", or the path of a file.
 	Store string
@@ -89,24 +94,58 @@ func Open(ctx context.Context, config Config) (*Runtime, error) {
 			return nil, fmt.Errorf("open runtime: the function %s has no manifest with transport native", name)
 		}
 	}
-	if set.Harness.Trace.OTLP != nil {
-		return nil, errors.New("open runtime: the harness asks for spans (trace.otlp), which this version cannot send; take the field out")
-	}
 	if err := r.open(ctx, config); err != nil {
 		return nil, errors.Join(fmt.Errorf("open runtime: %w", err), r.Close())
 	}
 	return r, nil
 }
 
+// loadSet loads the harness. Where it does not require manifests, functions
+// without one get the defaults of one, and are governed by those.
 func loadSet(config Config) (*manifests.Set, error) {
-	if config.Harness != "" {
-		return manifests.Load(config.Harness, config.Tools)
+	load := func(tools []*manifests.Tool) (*manifests.Set, error) {
+		if config.Harness != "" {
+			return manifests.Load(config.Harness, tools)
+		}
+		return manifests.NewSet(manifests.NewHarness(), tools)
 	}
-	return manifests.NewSet(manifests.NewHarness(), config.Tools)
+	set, err := load(config.Tools)
+	if err != nil || set.Harness.Tools.RequireManifest {
+		return set, err
+	}
+	tools := slices.Clone(config.Tools)
+	for _, name := range slices.Sorted(maps.Keys(config.Funcs)) {
+		if _, ok := set.Tool(name); ok {
+			continue
+		}
+		t, err := defaultManifest(name)
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, t)
+	}
+	if len(tools) == len(config.Tools) {
+		return set, nil
+	}
+	return load(tools)
+}
+
+// defaultManifest has every default. The handler stands for the Go function.
+func defaultManifest(name string) (*manifests.Tool, error) {
+	quoted, err := json.Marshal(name)
+	if err != nil {
+		return nil, fmt.Errorf("the name of a function: %w", err)
+	}
+	docs, err := manifests.Parse("function.json", fmt.Appendf(nil,
+		`{"apiVersion":%q,"kind":"Tool","metadata":{"name":%s},"spec":{"handler":"host:call"}}`, manifests.APIVersion, quoted))
+	if err != nil {
+		return nil, fmt.Errorf("the function %q cannot be a tool: %w", name, err)
+	}
+	return docs.Tools[0], nil
 }
 
 func (r *Runtime) open(ctx context.Context, config Config) error {
-	err := unsupported(r.set.Harness)
+	err := Supports(r.set.Harness)
 	if err != nil {
 		return err
 	}
@@ -149,9 +188,10 @@ func (r *Runtime) open(ctx context.Context, config Config) error {
 	return err
 }
 
-// unsupported refuses what a harness asks of the host that this host does not
-// do yet. Without a word it would be believed to be done.
-func unsupported(h *manifests.Harness) error {
+// Supports says what a harness asks of its host that this host does not do yet;
+// nil if there is nothing. [Open] refuses such a harness: without a word it would
+// be believed to be done.
+func Supports(h *manifests.Harness) error {
 	if h.Trace.OTLP != nil {
 		return errors.New("trace.otlp: this host cannot send spans yet; take it out, the trace is in trace.file")
 	}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/mayfly-run/mayfly/guests"
 	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/runtime"
 )
 
 type doctorCommand struct {
@@ -93,6 +96,11 @@ func examine(ctx context.Context, file string) *harnessHealth {
 			h.Uncallable = append(h.Uncallable, t.Metadata.Name)
 		}
 	}
+	if err := runtime.Supports(set.Harness); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			h.Problems = append(h.Problems, problem{Level: "error", Fails: true, File: file, Code: "unsupported", Message: line, full: file + ": " + line + " (unsupported)"})
+		}
+	}
 	if err := checkExpressions(set); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			h.Problems = append(h.Problems, newExpressionError(line))
@@ -116,7 +124,13 @@ func examine(ctx context.Context, file string) *harnessHealth {
 
 // callable reports whether this program can reach a tool.
 func callable(t *manifests.Tool) bool {
-	return t.Spec.Transport == manifests.TransportCode || t.Spec.Transport == manifests.TransportNative
+	switch t.Spec.Transport {
+	case manifests.TransportNative:
+		return true
+	case manifests.TransportCode:
+		return slices.Contains(guests.Names(), t.Spec.Sandbox.Guest())
+	}
+	return false
 }
 
 func (h *harnessHealth) fails() bool {

@@ -182,9 +182,9 @@ func TestPassesAreBounded(t *testing.T) {
 	var v Vars
 	v.Set(strings.Repeat("p", 1000), "", "", mailTool(t), map[string]any{"l": list}, smallArgs, Labels{})
 	for source, want := range map[string]error{
-		"args.l.all(x, x == 1)":                                                 nil,
-		"args.l.all(x, args.l.all(y, x == y))":                                  ErrCost,
-		"args.l.all(x, args.l.all(y, args.l.all(z, x + y > z)))":                ErrCost,
+		"args.l.all(x, x == 1)":                                                nil,
+		"args.l.all(x, args.l.all(y, x == y))":                                 ErrCost,
+		"args.l.all(x, args.l.all(y, args.l.all(z, x + y > z)))":               ErrCost,
 		"args.l.map(x, " + strings.Repeat("principal+", 40) + "'').size() > 0": ErrCost,
 	} {
 		if _, err := compile(t, source).Eval(&v); !errors.Is(err, want) {
