@@ -35,8 +35,8 @@ type Answer struct {
 // Approve lets the call of an approval go ahead, once. The call goes through
 // every step again when it comes.
 //
-// The approver must not be the principal that the call is for, and must hold the
-// role that the approval asks for.
+// The approver must not be the principal that the call is for, which has to be
+// known, and must hold the role that the approval asks for.
 func (g *Governor) Approve(ctx context.Context, id string, by Approver, reason string) Answer {
 	return g.answer(ctx, id, by, store.Decision{Approve: true, Reason: reason}, nil)
 }
@@ -63,6 +63,9 @@ func (g *Governor) answer(ctx context.Context, id string, by Approver, d store.D
 	}
 	if v := mayAnswer(a, by, a.Role); v.outcome != Allow {
 		return Answer{Code: v.code, Reason: v.reason, Approval: a}
+	}
+	if d.Approve && a.Principal == "" {
+		return Answer{Code: CodeApproverIsRequester, Reason: "it is not known on whose behalf the call is, so that anybody who approves it may be approving their own; start the run with a principal", Approval: a}
 	}
 	answer := Answer{Approval: a}
 	if edited != nil {
