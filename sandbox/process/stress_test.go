@@ -23,7 +23,7 @@ import (
 func TestManyLaunches(t *testing.T) {
 	launches := 1000
 	if testing.Short() {
-		launches = 100
+		launches = 40
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
