@@ -14,11 +14,10 @@ import (
 
 // Waiting for input ends with a signal, though nothing ends the reading.
 func TestStoppedWhileReading(t *testing.T) {
-	r, w, err := os.Pipe()
+	r, w, err := os.Pipe() // r is the reader's, who may outlive the test
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	result := make(chan error)
 	go func() {
