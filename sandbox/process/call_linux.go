@@ -103,6 +103,9 @@ func (c *call) run(ctx context.Context) (Result, error) {
 		return Result{}, errors.Join(fmt.Errorf("start a confined call: %w", err), file.Close())
 	}
 	defer p.close()
+	if err := c.handOver(p); err != nil {
+		return Result{}, err
+	}
 	keeper, err := os.StartProcess("/proc/self/exe", []string{keeperName}, &os.ProcAttr{
 		Dir: "/", Env: keeperEnv, Files: p.keeper, Sys: c.attributes(),
 	})
@@ -113,6 +116,20 @@ func (c *call) run(ctx context.Context) (Result, error) {
 		_ = f.Close() // the keeper has its own
 	}
 	return c.watch(ctx, keeper, p)
+}
+
+// handOver gives the program's streams to its user, who may open them once
+// more by their names in /dev.
+func (c *call) handOver(p *pipes) error {
+	if !c.policy.Drop {
+		return nil
+	}
+	for _, f := range p.keeper[:fdPolicy] {
+		if err := f.Chown(c.policy.UID, c.policy.GID); err != nil {
+			return fmt.Errorf("start a confined call: %w", err)
+		}
+	}
+	return nil
 }
 
 // attributes say how the keeper starts.

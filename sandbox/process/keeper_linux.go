@@ -66,6 +66,7 @@ type keeper struct {
 	policy *policy
 	grants []grant
 	links  []link
+	items  []item
 	proc   bool
 	scoped bool // this thread can signal the call's processes only
 	cpu    int64
@@ -85,7 +86,8 @@ func (k *keeper) run() error {
 		return &layerError{LayerFileSystem, err}
 	}
 	if k.policy.Spaces {
-		if k.proc, err = enterView(k.grants, k.links, k.policy.TempBytes); err != nil {
+		k.items = fitting(furniture(k.policy.UID, k.policy.GID), k.grants, k.links)
+		if k.proc, err = enterView(k.grants, k.links, k.items, k.policy.TempBytes); err != nil {
 			return &layerError{LayerFileSystem, err}
 		}
 		if !k.proc {
@@ -177,7 +179,7 @@ func (k *keeper) program() (*program, error) {
 	c.add(layerDir, "enter the directory", unix.SYS_CHDIR, dir)
 
 	c.add(LayerNoNewPrivs, "set no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-	ruleset, err := newRuleset(p, k.grants, k.proc)
+	ruleset, err := newRuleset(p, k.grants, k.items, k.proc)
 	if err != nil {
 		return nil, &layerError{LayerLandlock, err}
 	}

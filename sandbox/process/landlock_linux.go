@@ -58,7 +58,7 @@ func landlockABI() int {
 var errNoRuleset = errors.New("the ruleset would restrict nothing")
 
 // newRuleset makes the ruleset of a call and gives its descriptor.
-func newRuleset(p *policy, grants []grant, proc bool) (int, error) {
+func newRuleset(p *policy, grants []grant, items []item, proc bool) (int, error) {
 	config := landlock.Config{HandledAccessFS: handledFiles(p.ABI)}
 	if p.ABI >= 4 && p.Network == NetworkNone {
 		config.HandledAccessNet = ll.AccessNetBindTCP | ll.AccessNetConnectTCP
@@ -66,7 +66,7 @@ func newRuleset(p *policy, grants []grant, proc bool) (int, error) {
 	if p.ABI >= 6 {
 		config.Scoped = ll.ScopeAbstractUnixSocket | ll.ScopeSignal
 	}
-	rules, err := landlockRules(p, grants, config.HandledAccessFS, proc)
+	rules, err := landlockRules(p, grants, items, config.HandledAccessFS, proc)
 	if err != nil {
 		return -1, err
 	}
@@ -92,7 +92,7 @@ func rulesetFD(config landlock.Config, rules ...landlock.Rule) (int, error) {
 	return fd, nil
 }
 
-func landlockRules(p *policy, grants []grant, handled landlock.AccessFSSet, proc bool) ([]landlock.Rule, error) {
+func landlockRules(p *policy, grants []grant, items []item, handled landlock.AccessFSSet, proc bool) ([]landlock.Rule, error) {
 	var rules []landlock.Rule
 	add := func(path string, access landlock.AccessFSSet) error {
 		info, err := os.Stat(path)
@@ -115,6 +115,11 @@ func landlockRules(p *policy, grants []grant, handled landlock.AccessFSSet, proc
 	if p.Spaces {
 		if err := add("/tmp", accessRead|accessWrite); err != nil {
 			return nil, err
+		}
+		for _, r := range furnitureRules(items, grants) {
+			if err := add(r.path, r.access); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if proc {

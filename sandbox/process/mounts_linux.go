@@ -29,7 +29,7 @@ type tree struct {
 
 // enterView makes a root with nothing but what is granted and makes it this
 // process's. It reports whether there is a /proc.
-func enterView(grants []grant, links []link, tempBytes int64) (proc bool, err error) {
+func enterView(grants []grant, links []link, items []item, tempBytes int64) (proc bool, err error) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return false, fmt.Errorf("make mounts private: %w", err)
 	}
@@ -46,6 +46,11 @@ func enterView(grants []grant, links []link, tempBytes int64) (proc bool, err er
 	}
 	if err := mountTemp(tempBytes); err != nil {
 		return false, err
+	}
+	for _, i := range items {
+		if err := i.make(); err != nil {
+			return false, fmt.Errorf("make %s: %w", i.path, err)
+		}
 	}
 	for i, t := range trees {
 		if !within(trees[:i], t.path) {

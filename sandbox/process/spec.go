@@ -127,7 +127,8 @@ type Limits struct {
 	// MaxDescriptors is how many files each process may have open. Default
 	// [DefaultMaxDescriptors].
 	MaxDescriptors int
-	// MaxTempBytes is how many bytes the private /tmp may hold. Without
+	// MaxTempBytes is how many bytes the private /tmp may hold, which is
+	// /dev/shm as well. Without
 	// namespaces there is no /tmp: set there, the call is refused. Default
 	// [DefaultMaxTempBytes].
 	MaxTempBytes int64

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"os/user"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,7 +27,7 @@ func init() {
 	acts["confined"] = func(args []string) any {
 		nnp, _, _ := syscall.RawSyscall6(syscall.SYS_PRCTL, 39, 0, 0, 0, 0, 0)    // PR_GET_NO_NEW_PRIVS
 		filter, _, _ := syscall.RawSyscall6(syscall.SYS_PRCTL, 21, 0, 0, 0, 0, 0) // PR_GET_SECCOMP
-		_, err := os.ReadFile("/etc/passwd")
+		_, err := os.ReadFile("/bin/sh")
 		_, granted := os.ReadFile(args[0])
 		return map[string]bool{"NoNewPrivs": nnp == 1, "Filter": filter == 2, "Landlock": err != nil && granted == nil, "Root": os.Getuid() == 0}
 	}
@@ -56,6 +58,38 @@ func init() {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		forever()
 		return nil
+	}
+	acts["workers"] = func([]string) any {
+		work, sums := make(chan int), make(chan int)
+		for range 8 {
+			go func() {
+				sum := 0
+				for n := range work {
+					sum += n
+				}
+				sums <- sum
+			}()
+		}
+		for n := range 100 {
+			work <- n
+		}
+		close(work)
+		sum := 0
+		for range 8 {
+			sum += <-sums
+		}
+		name := "mayfly-unknown"
+		if u, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil {
+			name = u.Username
+		}
+		return map[string]any{"sum": sum, "user": name}
+	}
+	acts["count"] = func(args []string) any {
+		text, err := os.ReadFile(args[0])
+		if err != nil {
+			panic(err)
+		}
+		return strings.Repeat(args[1], strings.Count(string(text), args[1]))
 	}
 	acts["threads"] = func([]string) any {
 		var wg sync.WaitGroup
