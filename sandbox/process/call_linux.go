@@ -3,14 +3,10 @@
 package process
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -32,6 +28,13 @@ const (
 type call struct {
 	spec   *Spec
 	policy *policy
+	// extra are the program's descriptors from fdExtra on.
+	extra []*os.File
+	// groups are cgroup.procs files, open to write: the keeper enters these
+	// control groups before it does anything else. group is the directory of one
+	// of version 2 that it is born in, which costs less. Either may be empty.
+	groups []*os.File
+	group  *os.File
 
 	mu    sync.Mutex
 	cause sandbox.Status // what ended the call; "" while it runs, or if it ended by itself
@@ -56,36 +59,57 @@ func (c *call) ended() {
 	c.over = true
 }
 
-// pipes are the host's ends and the keeper's, in the order of its descriptors.
-type pipes struct {
-	host, keeper []*os.File
+// ends are the host's ends of what it shares with a call. Those of the program
+// are in the order of its descriptors.
+type ends struct {
+	program [fdExtra]*os.File
+	control *os.File
 }
 
-// newPipes makes one pipe for each descriptor of a keeper but the policy.
-func newPipes(policy *os.File) (*pipes, error) {
-	p := new(pipes)
-	for fd := fdStdin; fd <= fdLife; fd++ {
-		if fd == fdPolicy {
-			p.host, p.keeper = append(p.host, nil), append(p.keeper, policy)
-			continue
+// open makes a pipe for each of the program's descriptors, and the socket to
+// its keeper, and gives the other ends.
+func (e *ends) open() (theirs [fdExtra]*os.File, control *os.File, err error) {
+	for fd := range theirs {
+		var pair [2]int
+		if err := unix.Pipe2(pair[:], unix.O_CLOEXEC); err != nil {
+			return theirs, nil, os.NewSyscallError("pipe2", err)
 		}
-		r, w, err := os.Pipe()
+		ours, other := pair[0], pair[1]
+		if fd == fdStdin {
+			ours, other = other, ours
+		}
+		// The host waits in its poller; the program's end is as programs expect.
+		err := unix.SetNonblock(ours, true)
+		e.program[fd], theirs[fd] = os.NewFile(uintptr(ours), "pipe"), os.NewFile(uintptr(other), "pipe")
 		if err != nil {
-			p.close()
-			return nil, err
+			return theirs, nil, os.NewSyscallError("fcntl", err)
 		}
-		if fd == fdStdin || fd == fdLife {
-			r, w = w, r
-		}
-		p.host, p.keeper = append(p.host, r), append(p.keeper, w)
 	}
-	return p, nil
+	e.control, control, err = packets()
+	return theirs, control, err
 }
 
-func (p *pipes) close() {
-	for _, f := range append(p.host, p.keeper...) {
+// packets makes a pair of sockets that keep packets whole. The first end is for
+// this process, and does not block.
+func packets() (ours, theirs *os.File, err error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	err = unix.SetNonblock(pair[0], true)
+	ours, theirs = os.NewFile(uintptr(pair[0]), "socket"), os.NewFile(uintptr(pair[1]), "socket")
+	if err != nil {
+		return nil, nil, errors.Join(os.NewSyscallError("fcntl", err), ours.Close(), theirs.Close())
+	}
+	return ours, theirs, nil
+}
+
+// closeAll closes files, those that are not there and those that are closed
+// already left out.
+func closeAll(files ...*os.File) {
+	for _, f := range files {
 		if f != nil {
-			_ = f.Close() // closed twice at most, and nothing is buffered
+			_ = f.Close() // nothing is buffered
 		}
 	}
 }
@@ -94,81 +118,52 @@ func (c *call) run(ctx context.Context) (Result, error) {
 	if ctx.Err() != nil {
 		return c.result(&report{}, &streams{}, causeOf(ctx)), nil
 	}
-	file, err := c.policy.file()
+	c.policy.Extra, c.policy.Groups = len(c.extra), len(c.groups)
+	policy, err := c.policy.file()
 	if err != nil {
 		return Result{}, fmt.Errorf("start a confined call: %w", err)
 	}
-	p, err := newPipes(file)
+	var e ends
+	theirs, control, err := e.open()
+	defer closeAll(append(e.program[:], e.control)...)
+	if err == nil {
+		err = c.handOver(theirs[:])
+	}
+	if err == nil {
+		files := append(append(append([]*os.File{control, policy}, theirs[:]...), c.extra...), c.groups...)
+		if c.group != nil {
+			files = append(files, c.group)
+		}
+		err = resident.request(files)
+	}
+	closeAll(append(theirs[:], control, policy)...)
 	if err != nil {
-		return Result{}, errors.Join(fmt.Errorf("start a confined call: %w", err), file.Close())
+		return Result{}, fmt.Errorf("start a confined call: %w", err)
 	}
-	defer p.close()
-	if err := c.handOver(p); err != nil {
-		return Result{}, err
-	}
-	keeper, err := os.StartProcess("/proc/self/exe", []string{keeperName}, &os.ProcAttr{
-		Dir: "/", Env: keeperEnv, Files: p.keeper, Sys: c.attributes(),
-	})
-	if err != nil {
-		return Result{}, c.notStarted(err)
-	}
-	for _, f := range p.keeper {
-		_ = f.Close() // the keeper has its own
-	}
-	return c.watch(ctx, keeper, p)
+	return c.watch(ctx, &e)
 }
 
 // handOver gives the program's streams to its user, who may open them once
 // more by their names in /dev.
-func (c *call) handOver(p *pipes) error {
+func (c *call) handOver(streams []*os.File) error {
 	if !c.policy.Drop {
 		return nil
 	}
-	for _, f := range p.keeper[:fdPolicy] {
+	for _, f := range streams {
 		if err := f.Chown(c.policy.UID, c.policy.GID); err != nil {
-			return fmt.Errorf("start a confined call: %w", err)
+			return err
 		}
 	}
 	return nil
 }
 
-// attributes say how the keeper starts.
-func (c *call) attributes() *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Setsid: true}
-	if !c.policy.Spaces {
-		return attr
-	}
-	attr.Cloneflags = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
-	if c.policy.Network == NetworkNone {
-		attr.Cloneflags |= unix.CLONE_NEWNET
-	}
-	if !c.policy.Drop {
-		// The keeper stays who it is, and has what it needs to set up the
-		// namespaces, inside of them.
-		attr.Cloneflags |= unix.CLONE_NEWUSER
-		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: c.policy.UID, HostID: c.policy.UID, Size: 1}}
-		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: c.policy.GID, HostID: c.policy.GID, Size: 1}}
-		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
-	}
-	return attr
-}
-
-func (c *call) notStarted(err error) error {
-	if c.policy.Spaces && (errors.Is(err, unix.EPERM) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EACCES)) {
-		return &UnavailableError{
-			Layer: LayerNamespaces, Reason: "the kernel does not give this process namespaces of its own", Err: err,
-			Remedy: "allow unprivileged user namespaces for this program, run it as root, or let calls run without namespaces",
-		}
-	}
-	return fmt.Errorf("start a confined call: %w", err)
-}
-
 // watch feeds the program, reads what it writes, and sees to its end.
-func (c *call) watch(ctx context.Context, keeper *os.Process, p *pipes) (Result, error) {
+func (c *call) watch(ctx context.Context, e *ends) (Result, error) {
 	s := &streams{call: c}
-	s.start(p)
+	s.start(&e.program)
+	keepers := make(chan *keeper, 1)
 	reports := make(chan *report, 1)
-	go func() { reports <- c.readReport(p.host[fdStatus]) }()
+	go func() { reports <- c.readReport(e.control, keepers) }()
 
 	var r *report
 	select {
@@ -177,24 +172,40 @@ func (c *call) watch(ctx context.Context, keeper *os.Process, p *pipes) (Result,
 		c.end(causeOf(ctx))
 	case <-c.stop:
 	}
+	var k *keeper
 	if r == nil {
-		_ = p.host[fdLife].Close() // tells the keeper
+		hangUp(e.control) // tells the keeper
 		timer := time.NewTimer(grace)
 		defer timer.Stop()
 		select {
 		case r = <-reports:
 		case <-timer.C:
-			if err := keeper.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-				return Result{}, &SurvivorsError{"the keeper did not answer and could not be killed: " + err.Error()}
+			select {
+			case k = <-keepers:
+				if err := k.kill(); err != nil {
+					return Result{}, &SurvivorsError{"the keeper did not answer and could not be killed: " + err.Error()}
+				}
+			default:
+				resident.give() // it has not even started the keeper
 			}
 			r = <-reports
 		}
 	}
-	// The first process of a namespace is gone only after all others are.
-	if _, err := keeper.Wait(); err != nil {
-		return Result{}, &SurvivorsError{"the keeper's end was not seen: " + err.Error()}
+	if k == nil {
+		select {
+		case k = <-keepers:
+		default:
+		}
 	}
-	s.finish(p)
+	// The first process of a namespace is gone only after all others are.
+	if k != nil {
+		err := k.wait()
+		closeAll(k.pidfd)
+		if err != nil {
+			return Result{}, &SurvivorsError{"the keeper's end was not seen: " + err.Error()}
+		}
+	}
+	s.finish(&e.program)
 	if err := c.failed(r, s); err != nil {
 		return Result{}, err
 	}
@@ -213,18 +224,23 @@ func causeOf(ctx context.Context) sandbox.Status {
 
 // failed says what the host or the keeper could not do.
 func (c *call) failed(r *report, s *streams) error {
-	if r.started && !r.gone && !c.policy.Spaces {
+	switch {
+	case r.started && r.failed:
+		return fmt.Errorf("the keeper of a confined call ended it: %s", r.reason)
+	case r.started && !r.gone && (!c.policy.Spaces || !r.keeper):
 		return &SurvivorsError{"the keeper ended before it had seen to the call's processes"}
-	}
-	if r.layer == layerDir || r.layer == layerExec || r.started {
+	case r.layer == layerDir || r.layer == layerExec || r.started:
 		return nil
 	}
-	if r.failed && r.layer != "-" {
-		e := &UnavailableError{Layer: r.layer, Reason: r.reason}
+	if r.failed && r.layer != layerKeeper {
+		e := &UnavailableError{Layer: r.layer, Reason: r.what, Err: r.err}
 		switch r.layer {
 		case LayerUser:
 			e.Remedy = "set the user to one that exists in this container, or give this process the capabilities of root"
-		case LayerFileSystem, LayerNamespaces:
+		case LayerNamespaces:
+			e.Reason = "the kernel does not give this process namespaces of its own (" + r.what + ")"
+			e.Remedy = "allow unprivileged user namespaces for this program, run it as root, or let calls run without namespaces"
+		case LayerFileSystem:
 			e.Remedy = "check that granted paths are still there and can be read by this process, or let calls run without namespaces"
 		}
 		return e
@@ -232,16 +248,22 @@ func (c *call) failed(r *report, s *streams) error {
 	if c.cause != "" && !r.failed {
 		return nil // ended before the program was started
 	}
-	return fmt.Errorf("the keeper of a confined call failed before the program started: %s %s", r.reason, s.excerpt())
+	if !r.failed {
+		return fmt.Errorf("start a confined call: the keeper ended before the program started%s", resident.lastWords())
+	}
+	return fmt.Errorf("start a confined call: %s", r.reason)
 }
 
-// report is what a keeper says, line by line.
+// report is what spawner and keeper say of a call.
 type report struct {
+	keeper  bool // the host has the keeper's pidfd
 	missing []Layer
 	started bool
 	failed  bool
 	layer   Layer
-	reason  string
+	what    string // was tried
+	reason  string // what, and how it failed
+	err     error
 	exited  bool
 	code    int
 	signal  string
@@ -252,35 +274,97 @@ type report struct {
 
 // readReport reads until the keeper is gone. Only the keeper has the other end:
 // the program's was closed when it started.
-func (c *call) readReport(f io.Reader) *report {
+func (c *call) readReport(control *os.File, keepers chan<- *keeper) *report {
 	r := new(report)
-	lines := bufio.NewScanner(io.LimitReader(f, 1<<20))
-	for lines.Scan() {
-		words := strings.SplitN(lines.Text(), " ", 4)
-		switch {
-		case words[0] == "missing" && len(words) == 2:
-			r.missing = append(r.missing, Layer(words[1]))
-		case words[0] == "started":
-			r.started = true
-		case words[0] == "fail" && len(words) == 4:
-			r.failed, r.layer, r.reason = true, Layer(words[1]), words[3]
-		case words[0] == "exit" && len(words) == 3:
-			c.ended()
-			r.exited = true
-			r.code, _ = strconv.Atoi(words[1])
-			if words[2] != "-" {
-				r.signal = words[2]
-			}
-		case words[0] == "gone" && len(words) == 3:
-			r.gone = true
-			cpu, _ := strconv.ParseInt(words[1], 10, 64)
-			r.cpu = time.Duration(cpu)
-			r.peak, _ = strconv.ParseUint(words[2], 10, 64)
+	for {
+		packet, err := receivePolled(control, maxReport)
+		if err != nil {
+			return r
 		}
+		m, layer, what, ok := parseMessage(packet.data)
+		switch {
+		case !ok:
+		case m.Kind == sayKeeper && len(packet.fds) == 1 && !r.keeper:
+			r.keeper = true
+			keepers <- newKeeper(packet.fds[0])
+			packet.fds = nil
+		case m.Kind == sayMissing:
+			r.missing = append(r.missing, layer)
+		case m.Kind == sayStarted:
+			r.started = true
+		case m.Kind == sayFailed:
+			r.failed, r.layer, r.what, r.reason = true, layer, what, m.reason(what)
+			if m.Errno != 0 {
+				r.err = syscall.Errno(m.Errno)
+			}
+		case m.Kind == sayExit:
+			c.ended()
+			r.exited, r.code, r.signal = true, int(m.Code), signalName(m.Signal)
+		case m.Kind == sayGone:
+			r.gone, r.cpu, r.peak = true, time.Duration(m.CPU), uint64(m.Peak)
+		}
+		packet.close()
 	}
-	return r
 }
 
-// keeperEnv is the keeper's own environment. A program built with the race
-// detector sleeps for a second when it ends, unless told not to.
-var keeperEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GORACE=atexit_sleep_ms=0"}
+// signalName is empty for 0, no signal.
+func signalName(signal int32) string {
+	if signal == 0 {
+		return ""
+	}
+	if name := unix.SignalName(syscall.Signal(signal)); name != "" {
+		return name
+	}
+	return fmt.Sprintf("SIG%d", signal)
+}
+
+// hangUp tells the other end of a socket that nothing more will come.
+func hangUp(socket *os.File) {
+	if raw, err := socket.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) }) // else it is gone
+	}
+}
+
+// keeper is a keeper's process.
+type keeper struct{ pidfd *os.File }
+
+func newKeeper(pidfd int) *keeper {
+	_ = unix.SetNonblock(pidfd, true) // if it fails, wait does without the poller
+	return &keeper{os.NewFile(uintptr(pidfd), "keeper")}
+}
+
+// kill kills the keeper. Where it is the first process of a namespace, all
+// others die with it.
+func (k *keeper) kill() error {
+	return k.use(func(fd int) error {
+		if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != unix.ESRCH {
+			return err
+		}
+		return nil
+	})
+}
+
+func (k *keeper) use(f func(fd int) error) error {
+	raw, err := k.pidfd.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var inner error
+	return errors.Join(raw.Control(func(fd uintptr) { inner = f(int(fd)) }), inner)
+}
+
+// wait returns when the keeper has ended.
+func (k *keeper) wait() error {
+	raw, err := k.pidfd.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var inner error
+	err = raw.Read(func(fd uintptr) bool {
+		polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		var n int
+		n, inner = unix.Poll(polled, 0)
+		return n > 0 || inner != nil && inner != unix.EINTR
+	})
+	return errors.Join(err, inner)
+}

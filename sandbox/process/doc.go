@@ -1,10 +1,12 @@
 // Package process runs one native program for one call, confined by the
 // kernel.
 //
-// [Run] starts the host's own executable again as a keeper. The keeper lives as
-// long as the call: it makes the world that the program will see, forks it,
-// waits for it, and does not end before every process of the call is gone. So
-// a program that uses this package must call [Main] before anything else:
+// The first [Run] starts the host's own executable again as a spawner, a small
+// process that does nothing but start keepers, and ends with its host. Each call
+// has a keeper, a fork of the spawner that lives as long as the call: it makes
+// the world that the program will see, forks it, waits for it, and does not end
+// before every process of the call is gone. So a program that uses this package
+// must call [Main] before anything else:
 //
 //	func main() {
 //		if code, ours := process.Main(); ours {
@@ -12,6 +14,9 @@
 //		}
 //		...
 //	}
+//
+// The spawner has the limits, the mounts and the control group that its host had
+// at the first call. A host that becomes another user gets another spawner.
 //
 // What confines the program, in the order in which it is applied: namespaces
 // with a file system of their own, its own session, limits, a user without

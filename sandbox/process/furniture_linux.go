@@ -4,13 +4,11 @@ package process
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
-
-	"github.com/landlock-lsm/go-landlock/landlock"
+	"golang.org/x/sys/unix"
 )
 
 // item is something that programs expect in every file system and that no
@@ -38,12 +36,12 @@ func furniture(uid, gid int) []item {
 
 // fitting leaves out what a grant brings along, or would bring along: a grant
 // counts more, and nothing is ever made below a granted directory or a link.
-func fitting(items []item, grants []grant, links []link) []item {
+func fitting(items []item, places []place, links []link) []item {
 	var fit []item
 	for _, i := range items {
 		taken := false
-		for _, g := range grants {
-			taken = taken || reaches(g.Path, i.path)
+		for _, p := range places {
+			taken = taken || reaches(p.path, i.path)
 		}
 		for _, l := range links {
 			taken = taken || reaches(l.path, i.path)
@@ -60,39 +58,29 @@ func reaches(above, path string) bool {
 	return path == above || strings.HasPrefix(path, above+"/")
 }
 
-// make makes the item below the staging directory, before anything else of the
-// host is attached there.
-func (i item) make() error {
-	place := staging + i.path
-	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
-		return err
-	}
+// furnish makes an item in the new root, before anything else of the host is
+// attached there, and lets the program read it.
+func (v *view) furnish(i item) {
 	if i.target != "" {
-		return os.Symlink(i.target, place)
+		v.link(link{i.path, i.target})
+		return
 	}
-	return os.WriteFile(place, []byte(i.text), 0o444)
+	what, o := "make "+i.path, new(opened)
+	v.mkdir(filepath.Dir(i.path), 0o755)
+	v.add(LayerFileSystem, what, unix.SYS_OPENAT, here, v.text(staging+i.path), unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC, 0o444).into = &o.fd
+	v.add(LayerFileSystem, what, unix.SYS_WRITE, 0, v.text(i.text), uintptr(len(i.text))).takes(0, &o.fd)
+	v.allow(v.ruleset, o, "allow "+i.path, ll.AccessFSReadFile, false, v.policy.ABI)
+	v.close(&o.fd)
 }
 
-// furnitureRules let the program read the items, and list the directories of
-// its tree. A rule holds for all that is below it, so there is none for the
-// root if something may be written and not read.
-func furnitureRules(items []item, grants []grant) []pathRule {
-	var rules []pathRule
-	for _, i := range items {
-		if i.target == "" {
-			rules = append(rules, pathRule{i.path, ll.AccessFSReadFile})
+// allowListing lets the program list the directories of its tree. A rule holds
+// for all that is below it, so there is none for the root if something may be
+// written and not read.
+func (v *view) allowListing(places []place) {
+	for _, p := range places {
+		if p.rights&mayWrite != 0 && p.rights&(mayRead|mayExec) == 0 {
+			return
 		}
 	}
-	for _, g := range grants {
-		if g.Rights&mayWrite != 0 && g.Rights&(mayRead|mayExec) == 0 {
-			return rules
-		}
-	}
-	return append(rules, pathRule{"/", ll.AccessFSReadDir})
-}
-
-// pathRule is what may be done below a path.
-type pathRule struct {
-	path   string
-	access landlock.AccessFSSet
+	v.allow(v.ruleset, &v.root, "allow to list the root", ll.AccessFSReadDir, true, v.policy.ABI)
 }

@@ -3,12 +3,11 @@
 package process
 
 import (
-	"errors"
-	"fmt"
-	"os"
+	"sync"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
 )
 
 // MaxLandlockABI is the newest version of Landlock whose rights are handled. A
@@ -45,102 +44,93 @@ func handledFiles(abi int) landlock.AccessFSSet {
 	return handled
 }
 
-// landlockABI asks the kernel. 0: it has no Landlock, or it is switched off.
-func landlockABI() int {
+// landlockABI asks the kernel. 0: it has no Landlock, or it is switched off. One
+// that has scopes and keeps threads of one process from signalling each other
+// (erratum 2) counts as one without.
+var landlockABI = sync.OnceValue(func() int {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil {
 		return 0
 	}
+	if errata, err := ll.LandlockGetErrata(); abi >= 6 && (err != nil || errata&2 == 0) {
+		return 5
+	}
 	return abi
+})
+
+// ruleset makes a ruleset, which has no rules yet.
+func (l *list) ruleset(what string, attr *ll.RulesetAttr) *int32 {
+	// Kernels that know only the start of it take the rest if it is zero.
+	at, size := structure(l, attr)
+	return l.add(LayerLandlock, what, unix.SYS_LANDLOCK_CREATE_RULESET, at, size, 0).gives()
 }
 
-// errNoRuleset stands for a ruleset that would restrict nothing.
-var errNoRuleset = errors.New("the ruleset would restrict nothing")
-
-// newRuleset makes the ruleset of a call and gives its descriptor.
-func newRuleset(p *policy, grants []grant, items []item, proc bool) (int, error) {
-	config := landlock.Config{HandledAccessFS: handledFiles(p.ABI)}
+// newRuleset makes the ruleset of a call.
+func newRuleset(l *list, p *policy) *int32 {
+	attr := &ll.RulesetAttr{HandledAccessFS: uint64(handledFiles(p.ABI))}
 	if p.ABI >= 4 && p.Network == NetworkNone {
-		config.HandledAccessNet = ll.AccessNetBindTCP | ll.AccessNetConnectTCP
+		attr.HandledAccessNet = ll.AccessNetBindTCP | ll.AccessNetConnectTCP
 	}
 	if p.ABI >= 6 {
-		config.Scoped = ll.ScopeAbstractUnixSocket | ll.ScopeSignal
+		attr.Scoped = ll.ScopeAbstractUnixSocket | ll.ScopeSignal
 	}
-	rules, err := landlockRules(p, grants, items, config.HandledAccessFS, proc)
-	if err != nil {
-		return -1, err
-	}
-	return rulesetFD(config, rules...)
+	return l.ruleset("make the ruleset", attr)
 }
 
-// newSignalScope makes a ruleset whose domain can signal no process outside of
-// it, and does nothing else.
-func newSignalScope() (int, error) {
-	return rulesetFD(landlock.Config{Scoped: ll.ScopeSignal})
+// opened is what a step opens, in the form in which the kernel takes a rule for
+// it and all that is below it.
+type opened struct {
+	access uint64
+	fd     int32
 }
 
-func rulesetFD(config landlock.Config, rules ...landlock.Rule) (int, error) {
-	fd, flags, err := config.NewRulesetFD(rules...)
-	switch {
-	case err != nil:
-		return -1, err
-	case fd < 0:
-		return -1, errNoRuleset
-	case flags != 0:
-		return -1, fmt.Errorf("unexpected flags %#x", flags)
+// allow adds a rule for what is open. A file has no rights of a directory, and a
+// kernel none that came after it.
+func (l *list) allow(ruleset *int32, o *opened, what string, access landlock.AccessFSSet, isDir bool, abi int) {
+	if !isDir {
+		access &= accessFile
 	}
-	return fd, nil
+	if access &= handledFiles(abi); access == 0 {
+		return
+	}
+	o.access = uint64(access)
+	l.add(LayerLandlock, what, unix.SYS_LANDLOCK_ADD_RULE, 0, landlockPathBeneath, pointer(l, o), 0).takes(0, ruleset)
 }
 
-func landlockRules(p *policy, grants []grant, items []item, handled landlock.AccessFSSet, proc bool) ([]landlock.Rule, error) {
-	var rules []landlock.Rule
-	add := func(path string, access landlock.AccessFSSet) error {
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
-		if !info.IsDir() {
-			access &= accessFile
-		}
-		if access &= handled; access != 0 {
-			rules = append(rules, landlock.PathAccess(access, path))
-		}
-		return nil
+// landlockPathBeneath is the kind of those rules.
+const landlockPathBeneath = 1
+
+// access are the rights of a grant.
+func (r rights) access() (access landlock.AccessFSSet) {
+	if r&mayRead != 0 {
+		access |= accessRead
+	}
+	if r&mayWrite != 0 {
+		access |= accessWrite
+	}
+	if r&mayExec != 0 {
+		access |= accessExec
+	}
+	return access
+}
+
+// deviceAccess is what may be done with devices.
+const deviceAccess landlock.AccessFSSet = ll.AccessFSReadFile | ll.AccessFSWriteFile
+
+// landlockOnly adds the rules of a call that sees the host's files.
+func (l *list) landlockOnly(places []place, ruleset *int32, abi int) {
+	add := func(path string, access landlock.AccessFSSet, isDir bool) {
+		o := new(opened)
+		l.open(o, LayerLandlock, path)
+		l.allow(ruleset, o, "allow "+path, access, isDir, abi)
+		l.close(&o.fd)
 	}
 	for _, path := range devices {
-		if err := add(path, ll.AccessFSReadFile|ll.AccessFSWriteFile); err != nil {
-			return nil, err
+		add(path, deviceAccess, false)
+	}
+	for i, p := range places {
+		if !covered(places[:i], p) {
+			add(p.path, p.rights.access(), p.isDir)
 		}
 	}
-	if p.Spaces {
-		if err := add("/tmp", accessRead|accessWrite); err != nil {
-			return nil, err
-		}
-		for _, r := range furnitureRules(items, grants) {
-			if err := add(r.path, r.access); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if proc {
-		if err := add("/proc", accessRead); err != nil {
-			return nil, err
-		}
-	}
-	for _, g := range grants {
-		var access landlock.AccessFSSet
-		if g.Rights&mayRead != 0 {
-			access |= accessRead
-		}
-		if g.Rights&mayWrite != 0 {
-			access |= accessWrite
-		}
-		if g.Rights&mayExec != 0 {
-			access |= accessExec
-		}
-		if err := add(g.Path, access); err != nil {
-			return nil, err
-		}
-	}
-	return rules, nil
 }

@@ -3,12 +3,11 @@
 package process
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
 )
 
@@ -19,227 +18,201 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 // reach by then: everything that is granted has been opened before.
 const staging = "/tmp"
 
-// tree is a part of the host's file system, held by a descriptor, and where it
-// goes.
+// view writes down how a root comes to be that holds what is granted and
+// nothing else.
+type view struct {
+	*list
+	policy  *policy
+	ruleset *int32
+	root    opened
+	made    map[string]bool // directories and links of the new root
+	trees   []string        // what is mounted in it, apart from /tmp and /proc
+}
+
+// enterView makes that root and makes it the process's own. Whatever may be
+// used gets its rule of Landlock from the same descriptor that it is mounted by.
+func (l *list) enterView(p *policy, places []place, links []link, ruleset *int32) {
+	v := &view{list: l, policy: p, ruleset: ruleset, made: map[string]bool{"/": true}}
+	v.add(LayerFileSystem, "make mounts private", unix.SYS_MOUNT, v.text(""), v.text("/"), 0, unix.MS_REC|unix.MS_PRIVATE, 0)
+	trees := v.openTrees(places)
+	v.mount("the new root", "tmpfs", staging, unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size=4m,nr_inodes=16384")
+	v.openMounted(&v.root, staging)
+	v.allowListing(places)
+	v.temp(p.TempBytes)
+	for _, i := range fitting(furniture(p.UID, p.GID), places, links) {
+		v.furnish(i)
+	}
+	for _, t := range trees {
+		v.attach(t)
+	}
+	for _, link := range links {
+		v.link(link)
+	}
+	v.proc()
+	v.setattr("make the new root read-only", &v.root.fd, 0, unix.MOUNT_ATTR_RDONLY)
+	v.pivot()
+}
+
+// tree is a part of the host's file system, and where it goes.
 type tree struct {
-	fd    int
+	opened
 	path  string
 	isDir bool
 }
 
-// enterView makes a root with nothing but what is granted and makes it this
-// process's. It reports whether there is a /proc.
-func enterView(grants []grant, links []link, items []item, tempBytes int64) (proc bool, err error) {
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return false, fmt.Errorf("make mounts private: %w", err)
-	}
-	trees, err := openTrees(grants)
-	if err != nil {
-		return false, err
-	}
-	if err := unix.Mount("tmpfs", staging, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size=4m,nr_inodes=16384"); err != nil {
-		return false, fmt.Errorf("mount the new root: %w", err)
-	}
-	root, err := unix.Open(staging, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return false, fmt.Errorf("open the new root: %w", err)
-	}
-	if err := mountTemp(tempBytes); err != nil {
-		return false, err
-	}
-	for _, i := range items {
-		if err := i.make(); err != nil {
-			return false, fmt.Errorf("make %s: %w", i.path, err)
-		}
-	}
-	for i, t := range trees {
-		if !within(trees[:i], t.path) {
-			if err := t.makePlace(); err != nil {
-				return false, fmt.Errorf("make a place for %s: %w", t.path, err)
-			}
-		}
-		if err := t.attach(root); err != nil {
-			return false, fmt.Errorf("attach %s: %w", t.path, err)
-		}
-	}
-	for _, l := range links {
-		if !within(trees, l.path) {
-			if err := l.make(); err != nil {
-				return false, err
-			}
-		}
-	}
-	if proc, err = mountProc(); err != nil {
-		return false, err
-	}
-	if err := unix.MountSetattr(root, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
-		return false, fmt.Errorf("make the new root read-only: %w", err)
-	}
-	return proc, pivot()
-}
-
 // openTrees takes a copy of each granted tree, already restricted. Nothing is
 // attached yet: no program has ever seen these mounts.
-func openTrees(grants []grant) ([]tree, error) {
-	var trees []tree
-	for _, path := range devices {
-		t, err := openTree(path, unix.MOUNT_ATTR_NOEXEC|unix.MOUNT_ATTR_NOSUID)
-		if err != nil {
-			return nil, fmt.Errorf("open %s: %w", path, err)
-		}
+func (v *view) openTrees(places []place) []*tree {
+	var trees []*tree
+	take := func(path string, isDir bool, access landlock.AccessFSSet, attr uint64) {
+		t := &tree{path: path, isDir: isDir}
+		var at opened
+		v.open(&at, LayerFileSystem, path)
+		v.add(LayerFileSystem, "open the tree "+path, unix.SYS_OPEN_TREE, 0, v.text(""), unix.AT_EMPTY_PATH|unix.AT_RECURSIVE|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC).takes(0, &at.fd).into = &t.fd
+		v.close(&at.fd)
+		v.setattr("restrict "+path, &t.fd, unix.AT_RECURSIVE, attr)
+		v.allow(v.ruleset, &t.opened, "allow "+path, access, isDir, v.policy.ABI)
 		trees = append(trees, t)
 	}
-	for i, g := range grants {
-		if covered(grants[:i], g) {
+	for _, path := range devices {
+		take(path, false, deviceAccess, unix.MOUNT_ATTR_NOEXEC|unix.MOUNT_ATTR_NOSUID)
+	}
+	for i, p := range places {
+		if covered(places[:i], p) {
 			continue
 		}
 		attr := uint64(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
-		if g.Rights&mayWrite == 0 {
+		if p.rights&mayWrite == 0 {
 			attr |= unix.MOUNT_ATTR_RDONLY
 		}
-		if g.Rights&mayExec == 0 {
+		if p.rights&mayExec == 0 {
 			attr |= unix.MOUNT_ATTR_NOEXEC
 		}
-		t, err := openTree(g.Path, attr)
-		if err != nil {
-			return nil, fmt.Errorf("open %s: %w", g.Path, err)
-		}
-		trees = append(trees, t)
+		take(p.path, p.isDir, p.rights.access(), attr)
 	}
-	return trees, nil
+	return trees
 }
 
-// covered reports whether a directory above brings g along with the same
+// covered reports whether a directory above brings a place along with the same
 // rights. The nearest one above counts: its mount is the one that is seen.
-func covered(before []grant, g grant) bool {
-	var nearest grant
+func covered(before []place, p place) bool {
+	var nearest place
 	for _, b := range before {
-		if strings.HasPrefix(g.Path, b.Path+"/") && len(b.Path) > len(nearest.Path) {
+		if strings.HasPrefix(p.path, b.path+"/") && len(b.path) > len(nearest.path) {
 			nearest = b
 		}
 	}
-	return nearest.Path != "" && nearest.Rights == g.Rights
-}
-
-func openTree(path string, attr uint64) (tree, error) {
-	// No link is followed: the path was resolved before, and one that has
-	// become a link since was exchanged by somebody.
-	at, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
-	})
-	if err != nil {
-		return tree{}, err
-	}
-	defer unix.Close(at)
-	var stat unix.Stat_t
-	if err := unix.Fstat(at, &stat); err != nil {
-		return tree{}, err
-	}
-	fd, err := unix.OpenTree(at, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
-	if err != nil {
-		return tree{}, os.NewSyscallError("open_tree", err)
-	}
-	if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: attr}); err != nil {
-		return tree{}, errors.Join(os.NewSyscallError("mount_setattr", err), unix.Close(fd))
-	}
-	return tree{fd, path, stat.Mode&unix.S_IFMT == unix.S_IFDIR}, nil
+	return nearest.path != "" && nearest.rights == p.rights
 }
 
 // within reports whether a path lies in one of the trees. Nothing is ever made
 // there: whoever may write to it could have put a link in the way, and it would
 // be made somewhere else on the host.
-func within(trees []tree, path string) bool {
-	for _, t := range trees {
-		if t.path == path || strings.HasPrefix(path, t.path+"/") {
+func (v *view) within(path string) bool {
+	for _, t := range v.trees {
+		if t == path || strings.HasPrefix(path, t+"/") {
 			return true
 		}
 	}
 	return false
 }
 
-// attach puts the tree at its path below root.
-func (t tree) attach(root int) error {
-	defer unix.Close(t.fd)
-	to, err := unix.Openat2(root, strings.TrimPrefix(t.path, "/"), &unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_BENEATH,
-	})
-	if err != nil {
-		return err
+// attach puts a tree at its path below the new root. What it is put onto lies
+// in the new root's own memory, or in another tree: there somebody may have
+// exchanged a part of the path for a link.
+func (v *view) attach(t *tree) {
+	what := "attach " + t.path
+	to, path := &v.root, "."+t.path
+	flags := uintptr(unix.MOVE_MOUNT_F_EMPTY_PATH)
+	if v.within(t.path) {
+		to = new(opened)
+		how, size := structure(v.list, &openBeneath)
+		v.add(LayerFileSystem, what, unix.SYS_OPENAT2, 0, v.text(path), how, size).takes(0, &v.root.fd).into = &to.fd
+		path, flags = "", flags|unix.MOVE_MOUNT_T_EMPTY_PATH
+	} else {
+		v.makePlace(t)
 	}
-	defer unix.Close(to)
-	return os.NewSyscallError("move_mount", unix.MoveMount(t.fd, "", to, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH))
+	v.add(LayerFileSystem, what, unix.SYS_MOVE_MOUNT, 0, v.text(""), 0, v.text(path), flags).takes(0, &t.fd).takes(2, &to.fd)
+	v.trees = append(v.trees, t.path)
 }
 
-// makePlace makes what the tree is attached to, in the new root's own memory.
-func (t tree) makePlace() error {
-	place := staging + t.path
+// makePlace makes what the tree is attached to.
+func (v *view) makePlace(t *tree) {
 	if t.isDir {
-		return os.MkdirAll(place, 0o755)
+		v.mkdir(t.path, 0o755)
+		return
 	}
-	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(place, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o444)
-	if err != nil {
-		return err
-	}
-	return f.Close()
+	v.mkdir(filepath.Dir(t.path), 0o755)
+	v.add(LayerFileSystem, "make a place for "+t.path, unix.SYS_MKNODAT, here, v.text(staging+t.path), unix.S_IFREG|0o444, 0)
 }
 
-// make makes the link, once.
-func (l link) make() error {
-	place := staging + l.path
-	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
-		return err
+// mkdir makes a directory of the new root and those above it, once.
+func (v *view) mkdir(path string, mode uintptr) {
+	if v.made[path] {
+		return
 	}
-	if err := os.Symlink(l.target, place); !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	return nil
+	v.made[path] = true
+	v.mkdir(filepath.Dir(path), 0o755)
+	v.add(LayerFileSystem, "make the directory "+path, unix.SYS_MKDIRAT, here, v.text(staging+path), mode)
 }
 
-func mountTemp(size int64) error {
-	const place = staging + "/tmp"
-	if err := os.Mkdir(place, 0o755); err != nil {
-		return err
+// link makes a link that leads to something granted, once.
+func (v *view) link(l link) {
+	if v.made[l.path] || v.within(l.path) {
+		return
 	}
-	options := fmt.Sprintf("mode=1777,size=%d,nr_inodes=4096", size)
-	if err := unix.Mount("tmpfs", place, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, options); err != nil {
-		return fmt.Errorf("mount the private /tmp: %w", err)
-	}
-	return nil
+	v.mkdir(filepath.Dir(l.path), 0o755)
+	v.made[l.path] = true
+	v.add(LayerFileSystem, "make the link "+l.path, unix.SYS_SYMLINKAT, v.text(l.target), here, v.text(staging+l.path))
 }
 
-// mountProc mounts a /proc that shows no process but those of the call. A
-// container that hides parts of its own does not allow it.
-func mountProc() (bool, error) {
-	const place = staging + "/proc"
-	if err := os.Mkdir(place, 0o555); err != nil {
-		return false, err
-	}
-	err := unix.Mount("proc", place, "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "subset=pid,hidepid=invisible")
-	if errors.Is(err, unix.EPERM) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("mount /proc: %w", err)
-	}
-	return true, nil
+func (v *view) temp(size int64) {
+	const path = "/tmp"
+	v.mkdir(path, 0o755)
+	v.mount("the private /tmp", "tmpfs", staging+path, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, fmt.Sprintf("mode=1777,size=%d,nr_inodes=4096", size))
+	v.allowMounted(path, accessRead|accessWrite)
 }
 
-// pivot makes the staging directory the root and lets go of the old one.
-func pivot() error {
-	if err := unix.Chdir(staging); err != nil {
-		return err
-	}
-	// The old root is stacked on top of the new one and taken off again.
-	if err := unix.PivotRoot(".", "."); err != nil {
-		return fmt.Errorf("change the root: %w", err)
-	}
-	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
-		return fmt.Errorf("let go of the old root: %w", err)
-	}
-	return unix.Chdir("/")
+// proc mounts a /proc that shows no process but those of the call. A container
+// that hides parts of its own does not allow it.
+func (v *view) proc() {
+	const path = "/proc"
+	v.mkdir(path, 0o555)
+	s := v.mount("/proc", "proc", staging+path, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "subset=pid,hidepid=invisible")
+	s.unless, s.misses = unix.EPERM, []byte(LayerProc)
+	at, before := len(v.steps)-1, len(v.steps)
+	v.allowMounted(path, accessRead)
+	v.steps[at].skip = len(v.steps) - before
+}
+
+// allowMounted adds the rule for what has just been mounted at a path.
+func (v *view) allowMounted(path string, access landlock.AccessFSSet) {
+	o := new(opened)
+	v.openMounted(o, staging+path)
+	v.allow(v.ruleset, o, "allow "+path, access, true, v.policy.ABI)
+	v.close(&o.fd)
+}
+
+func (v *view) openMounted(o *opened, path string) {
+	v.add(LayerFileSystem, "open what is mounted at "+path, unix.SYS_OPENAT, here, v.text(path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0).into = &o.fd
+}
+
+func (v *view) mount(what, kind, path string, flags uintptr, options string) *step {
+	name := v.text(kind)
+	return v.add(LayerFileSystem, "mount "+what, unix.SYS_MOUNT, name, v.text(path), name, flags, v.text(options))
+}
+
+func (v *view) setattr(what string, fd *int32, flags uintptr, set uint64) {
+	attr, size := structure(v.list, &unix.MountAttr{Attr_set: set})
+	v.add(LayerFileSystem, what, unix.SYS_MOUNT_SETATTR, 0, v.text(""), unix.AT_EMPTY_PATH|flags, attr, size).takes(0, fd)
+}
+
+// pivot makes the staging directory the root and lets go of the old one, which
+// is stacked on top of the new one and taken off again.
+func (v *view) pivot() {
+	dot := v.text(".")
+	v.add(LayerFileSystem, "enter the new root", unix.SYS_CHDIR, v.text(staging))
+	v.add(LayerFileSystem, "change the root", unix.SYS_PIVOT_ROOT, dot, dot)
+	v.add(LayerFileSystem, "let go of the old root", unix.SYS_UMOUNT2, dot, unix.MNT_DETACH)
+	v.add(LayerFileSystem, "enter the root", unix.SYS_CHDIR, v.text("/"))
 }

@@ -16,11 +16,18 @@ type link struct{ path, target string }
 // errLinks says that a path goes through more links than the kernel follows.
 var errLinks = errors.New("too many symbolic links")
 
+// place is a granted path without symbolic links, and all rights that it has.
+type place struct {
+	path   string
+	rights rights
+	isDir  bool
+}
+
 // resolve gives a path's place without symbolic links, and the links on its
 // way, which a private tree must have as well.
-func resolve(path string) (string, []link, error) {
-	var links []link
-	done, rest := "/", strings.Split(strings.Trim(path, "/"), "/")
+func resolve(path string) (p place, links []link, err error) {
+	done, isDir := "/", true
+	rest := strings.Split(strings.Trim(path, "/"), "/")
 	for len(rest) > 0 {
 		name := rest[0]
 		rest = rest[1:]
@@ -28,61 +35,61 @@ func resolve(path string) (string, []link, error) {
 		case "", ".":
 			continue
 		case "..":
-			done = filepath.Dir(done)
+			done, isDir = filepath.Dir(done), true
 			continue
 		}
 		next := filepath.Join(done, name)
 		info, err := os.Lstat(next)
 		if err != nil {
-			return "", nil, err
+			return place{}, nil, err
 		}
 		if info.Mode().Type() != os.ModeSymlink {
-			done = next
+			done, isDir = next, info.IsDir()
 			continue
 		}
 		if len(links) == 40 {
-			return "", nil, errLinks
+			return place{}, nil, errLinks
 		}
 		target, err := os.Readlink(next)
 		if err != nil {
-			return "", nil, err
+			return place{}, nil, err
 		}
 		links = append(links, link{next, target})
 		rest = append(strings.Split(target, "/"), rest...)
 		if filepath.IsAbs(target) {
-			done = "/"
+			done, isDir = "/", true
 		}
 	}
-	return done, links, nil
+	return place{path: done, isDir: isDir}, links, nil
 }
 
 // settle resolves grants and adds them up: each of what it gives has all rights
 // that its path has, those of directories above included. Directories come
 // before what is in them.
-func settle(grants []grant) ([]grant, []link, error) {
+func settle(grants []grant) ([]place, []link, error) {
 	var links []link
-	sum := make(map[string]rights)
+	sum := make(map[string]place)
 	for _, g := range grants {
-		path, on, err := resolve(g.Path)
+		p, on, err := resolve(g.Path)
 		if err != nil {
 			return nil, nil, err
 		}
-		if reason := reservedPath(path); reason != "" {
-			return nil, nil, &os.PathError{Op: "grant", Path: path, Err: errors.New(reason)}
+		if reason := reservedPath(p.path); reason != "" {
+			return nil, nil, &os.PathError{Op: "grant", Path: p.path, Err: errors.New(reason)}
 		}
 		links = append(links, on...)
-		sum[path] |= g.Rights
+		p.rights = sum[p.path].rights | g.Rights
+		sum[p.path] = p
 	}
-	var settled []grant
-	for path := range sum {
-		all := sum[path]
-		for above, r := range sum {
+	var settled []place
+	for path, p := range sum {
+		for above, a := range sum {
 			if strings.HasPrefix(path, above+"/") {
-				all |= r
+				p.rights |= a.rights
 			}
 		}
-		settled = append(settled, grant{path, all})
+		settled = append(settled, p)
 	}
-	slices.SortFunc(settled, func(a, b grant) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(settled, func(a, b place) int { return strings.Compare(a.path, b.path) })
 	return settled, links, nil
 }

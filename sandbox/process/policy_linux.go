@@ -5,14 +5,13 @@ package process
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
 )
 
-// policy is what the host tells the keeper: everything about the call but its
+// policy is what the host tells the spawner: everything about the call but its
 // input. It travels in a sealed memory file, so that neither side can change it
 // after the other has looked.
 type policy struct {
@@ -26,7 +25,14 @@ type policy struct {
 	UnixConns bool // AF_UNIX may be used
 	Process   bool
 
-	// Spaces: the keeper was started in namespaces of its own.
+	// Extra is how many descriptors beyond the usual four the program gets, from
+	// fdExtra on. They come with the request.
+	Extra int
+	// Groups is how many open cgroup.procs files come with the request: the
+	// keeper writes itself into each before it does anything else.
+	Groups int
+
+	// Spaces: the keeper is started in namespaces of its own.
 	Spaces bool
 	// ABI is the version of Landlock whose rights are handled.
 	ABI int
@@ -55,7 +61,7 @@ const (
 	mayConnect
 )
 
-// maxPolicy bounds what the keeper reads: arguments, environment and paths.
+// maxPolicy bounds what the spawner reads: arguments, environment and paths.
 const maxPolicy = 16 << 20
 
 // file writes the policy into a sealed memory file.
@@ -84,13 +90,26 @@ func (p *policy) file() (*os.File, error) {
 }
 
 // readPolicy is the other end of file.
-func readPolicy(f *os.File) (*policy, error) {
-	text, err := io.ReadAll(io.NewSectionReader(f, 0, maxPolicy))
-	if err != nil {
-		return nil, err
+func readPolicy(fd int) (*policy, error) {
+	text := make([]byte, 64<<10)
+	total := 0
+	for {
+		n, err := unix.Pread(fd, text[total:], int64(total))
+		if err != nil {
+			return nil, os.NewSyscallError("pread", err)
+		}
+		if total += n; n == 0 {
+			break
+		}
+		if total == len(text) {
+			if total > maxPolicy {
+				return nil, fmt.Errorf("it has more than %d bytes", maxPolicy)
+			}
+			text = append(text, make([]byte, len(text))...)
+		}
 	}
 	p := new(policy)
-	if err := json.Unmarshal(text, p, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(text[:total], p, json.RejectUnknownMembers(true)); err != nil {
 		return nil, err
 	}
 	return p, nil

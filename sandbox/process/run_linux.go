@@ -115,10 +115,10 @@ func underTemp(grants []grant) error {
 		return &specError{"/read", "a granted path cannot be resolved: " + bare(err)}
 	}
 	for _, g := range settled {
-		if strings.HasPrefix(g.Path+"/", "/tmp/") && g.Rights&(mayRead|mayExec|mayWrite) == mayWrite {
+		if strings.HasPrefix(g.path+"/", "/tmp/") && g.rights&(mayRead|mayExec|mayWrite) == mayWrite {
 			return &specError{"/write", "what may be written below /tmp can be read as well, for /tmp is the program's own: grant reading too, or use another directory"}
 		}
-		if g.Path == "/tmp" {
+		if g.path == "/tmp" {
 			return &specError{"/read", "/tmp is the program's own; grant what is needed in it"}
 		}
 	}

@@ -2,7 +2,11 @@
 
 package process
 
-import "golang.org/x/sys/unix"
+import (
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
 
 // Where the kernel puts what a filter looks at.
 const (
@@ -64,3 +68,21 @@ func (f *filter) rule(r rule) {
 	}
 	f.ret(r.action)
 }
+
+// keeperFilter is what a keeper may do once its program runs: look for deaths,
+// tell the host, kill everybody, and end. Anything else kills it, and with it
+// the call.
+var keeperFilter = sync.OnceValue(func() []unix.SockFilter {
+	var f filter
+	f.load(offsetArch)
+	f.jump(unix.BPF_JEQ, nativeArch, 1, 0)
+	f.ret(kill)
+	for _, r := range []rule{
+		{unix.SYS_WAIT4, nil, allow}, {unix.SYS_PPOLL, nil, allow}, {unix.SYS_READ, nil, allow}, {unix.SYS_WRITEV, nil, allow},
+		{unix.SYS_KILL, []test{is(0, every), is(1, uint32(unix.SIGKILL))}, allow}, {unix.SYS_EXIT_GROUP, nil, allow},
+	} {
+		f.rule(r)
+	}
+	f.ret(kill)
+	return f.code
+})

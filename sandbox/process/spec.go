@@ -116,8 +116,8 @@ type Limits struct {
 	// MaxValue is how many bytes the value may have; one more stops the call.
 	// Default [sandbox.DefaultMaxValue].
 	MaxValue int64
-	// MaxProcesses is how many processes and threads there may be at a time,
-	// keeper included (it has up to ten threads). It cannot be held without
+	// MaxProcesses is how many processes and threads there may be at a time, the
+	// keeper included unless the host is root. It cannot be held without
 	// namespaces where the host is not root: set there, the call is refused.
 	// Default [DefaultMaxProcesses].
 	MaxProcesses int

@@ -4,7 +4,6 @@ package process
 
 import (
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -31,12 +30,12 @@ type stream struct {
 	total int64
 }
 
-func (s *streams) start(p *pipes) {
+func (s *streams) start(program *[fdExtra]*os.File) {
 	s.writing = make(chan struct{})
 	go func() {
 		defer close(s.writing)
-		_, _ = p.host[fdStdin].Write(s.call.spec.Input) // a program need not read it
-		_ = p.host[fdStdin].Close()
+		_, _ = program[fdStdin].Write(s.call.spec.Input) // a program need not read it
+		_ = program[fdStdin].Close()
 	}()
 	limits := s.call.spec.Limits
 	text := func(into *stream) func([]byte) bool {
@@ -58,10 +57,10 @@ func (s *streams) start(p *pipes) {
 	if s.call.spec.Output == OutputStdout {
 		out = value
 	} else {
-		s.read(p.host[fdValue], value)
+		s.read(program[fdValue], value)
 	}
-	s.read(p.host[fdStdout], out)
-	s.read(p.host[fdStderr], text(&s.stderr))
+	s.read(program[fdStdout], out)
+	s.read(program[fdStderr], text(&s.stderr))
 }
 
 // read hands everything that comes to take, which says whether there may be
@@ -85,18 +84,10 @@ func (s *streams) read(f *os.File, take func([]byte) bool) {
 }
 
 // finish waits for the readers. All processes of the call are gone.
-func (s *streams) finish(p *pipes) {
-	for _, fd := range []int{fdStdin, fdStdout, fdStderr, fdValue} {
-		_ = p.host[fd].SetDeadline(time.Now().Add(drain))
+func (s *streams) finish(program *[fdExtra]*os.File) {
+	for _, f := range program {
+		_ = f.SetDeadline(time.Now().Add(drain))
 	}
 	s.wg.Wait()
 	<-s.writing
-}
-
-// excerpt is the start of standard error, where a keeper that crashes says why.
-func (s *streams) excerpt() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	text := s.stderr.text
-	return strings.ReplaceAll(string(text[:min(len(text), 512)]), "\n", " ")
 }
