@@ -36,12 +36,16 @@ demo: build ## Run the main job on real rows, and the same call misbehaving
 
 ##@ Test
 
+.PHONY: clients
+clients: ## Install what the example clients need
+	@if command -v npm >/dev/null; then cd clients/typescript && { cmp -s package-lock.json node_modules/.from || { npm ci --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.from; }; }; fi
+
 .PHONY: test
-test: guests ## Run all tests
+test: guests clients ## Run all tests
 	$(GO) test $(TESTFLAGS) ./...
 
 .PHONY: race
-race: guests compiler ## Run all tests with the race detector
+race: guests clients compiler ## Run all tests with the race detector
 	CGO_ENABLED=1 $(GO) test -race -short $(TESTFLAGS) ./...
 
 .PHONY: attack
@@ -71,7 +75,7 @@ bench-once: guests ## Run every benchmark once, so that none rots
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
 
 .PHONY: cover
-cover: guests ## Show how much of the code the tests reach
+cover: guests clients ## Show how much of the code the tests reach
 	@mkdir -p bin
 	$(GO) test -coverpkg ./... -coverprofile bin/cover.out ./...
 	$(GO) tool cover -func bin/cover.out | tail -n 1

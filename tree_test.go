@@ -99,7 +99,7 @@ func walk(t *testing.T, visit func(name string)) {
 		}
 		if d.IsDir() {
 			hidden := base != "." && base != ".ci" && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_"))
-			if hidden || base == "testdata" || name == "bin" || name == "bench/out" || name == "guests/artefacts" {
+			if hidden || base == "testdata" || base == "node_modules" || name == "bin" || name == "bench/out" || name == "guests/artefacts" {
 				return fs.SkipDir
 			}
 			return nil

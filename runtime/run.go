@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mayfly-run/mayfly/internal/store"
+	"github.com/mayfly-run/mayfly/manifests"
 )
 
 // Run is one admitted piece of work, on whose behalf tools are called.
@@ -125,4 +126,27 @@ func (r *Runtime) Revoke(ctx context.Context, runID, tool string) error {
 // Grants gives what a run was granted, also what has expired or was revoked.
 func (r *Runtime) Grants(ctx context.Context, runID string) ([]Grant, error) {
 	return r.store.Grants(ctx, runID)
+}
+
+// Bound gives the tools that a run is granted now, by name: known, and not
+// expired or revoked. The governor may stop a call of one all the same.
+func (r *Runtime) Bound(ctx context.Context, runID string) ([]*manifests.Tool, error) {
+	grants, err := r.store.Grants(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	now := r.now()
+	active := make(map[string]bool)
+	for _, g := range grants {
+		if g.Active(now) {
+			active[g.Tool] = true
+		}
+	}
+	return slices.DeleteFunc(r.set.Tools(), func(t *manifests.Tool) bool { return !active[t.Metadata.Name] }), nil
+}
+
+// Reaches reports whether this host has a way to call a tool at all.
+func (r *Runtime) Reaches(t *manifests.Tool) bool {
+	_, none := r.transports[t.Spec.Transport].(missing)
+	return !none
 }

@@ -14,6 +14,7 @@ import (
 type commandLine struct {
 	Exec      execCommand      `cmd:"" help:"Run Python code in a fresh interpreter."`
 	Call      callCommand      `cmd:"" help:"Call a tool under the governor."`
+	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Serve the tools to a client of the Model Context Protocol."`
 	Authorize authorizeCommand `cmd:"" help:"Ask the governor about a call, without making it."`
 	Approvals approvalsCommand `cmd:"" help:"List, show and answer calls that wait for a person."`
 	Runs      runsCommand      `cmd:"" help:"Start, list and show runs."`

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mayfly-run/mayfly/internal/canonjson"
 	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/runtime/mcp"
 )
 
 // The shapes in which APIs take tools. Each is made from Tool.Definition, the
@@ -110,35 +110,13 @@ type mcpTool struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description,omitzero"`
 	InputSchema jsontext.Value `json:"inputSchema"`
-	Annotations mcpAnnotations `json:"annotations"`
-}
-
-// mcpAnnotations are hints for clients. All four are written out: their
-// defaults in the protocol differ from each other.
-type mcpAnnotations struct {
-	ReadOnly    bool `json:"readOnlyHint"`
-	Destructive bool `json:"destructiveHint"`
-	Idempotent  bool `json:"idempotentHint"`
-	OpenWorld   bool `json:"openWorldHint"`
+	Annotations mcp.Hints      `json:"annotations"`
 }
 
 func newMCPTool(t *manifests.Tool) (mcpTool, error) {
 	schema, err := inputSchema(t)
 	d := t.Definition()
-	return mcpTool{d.Name, d.Description, schema, newMCPAnnotations(t)}, err
-}
-
-func newMCPAnnotations(t *manifests.Tool) mcpAnnotations {
-	reads := !t.Spec.SideEffect.Writes()
-	return mcpAnnotations{
-		ReadOnly:    reads,
-		Destructive: t.Spec.SideEffect == manifests.EffectDestructive,
-		// Whether a write that is repeated does more than the first one is not
-		// in a manifest, so nobody may rely on it.
-		Idempotent: reads,
-		// These transports reach something outside, whatever egress says.
-		OpenWorld: len(t.Spec.Egress) > 0 || slices.Contains([]manifests.Transport{manifests.TransportHTTP, manifests.TransportMCP}, t.Spec.Transport),
-	}
+	return mcpTool{d.Name, d.Description, schema, mcp.HintsOf(t)}, err
 }
 
 // document prints a value as JSON over several lines, for files that people

@@ -1,0 +1,83 @@
+package mcp
+
+import (
+	"context"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mayfly-run/mayfly/governor"
+	"github.com/mayfly-run/mayfly/runtime"
+)
+
+// callNamed is a call on the flat surface.
+func (s *Session) callNamed(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	return s.call(ctx, req, req.Params.Name, req.Params.Arguments)
+}
+
+// call brings a call of a tool before the governor and, if it may go ahead,
+// makes it. name is what the client calls the tool.
+func (s *Session) call(ctx context.Context, req *sdk.CallToolRequest, name string, args []byte) (*sdk.CallToolResult, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	defer s.reportProgress(ctx, req)()
+
+	name = s.resolved(name)
+	approval := s.answered(ctx, req)
+	for {
+		r, err := s.make(ctx, name, args, approval)
+		if err != nil {
+			s.config.Logger.Error("a call could not be decided", "run", s.run, "tool", name, "error", err)
+			r = runtime.Result{Outcome: runtime.Internal, Decision: governor.Decision{Reason: "the call could not be decided, and did not happen"}}
+		}
+		if r.Outcome != runtime.ApprovalRequired || r.Approval == "" {
+			s.followUp(ctx, r)
+			return s.result(name, r, nil), nil
+		}
+		waits := s.awaiting(ctx, r)
+		if approval != "" || waits.question == nil {
+			return s.result(name, r, &waits.awaiting), nil
+		}
+		// Once: whoever dismisses a question is not asked again by the same call.
+		if s.inBand(req) {
+			return s.askInResult(waits), nil
+		}
+		if !s.ask(ctx, req, waits) {
+			return s.result(name, r, &waits.awaiting), nil
+		}
+		approval = waits.ID
+	}
+}
+
+// resolved is the tool that is meant by a name that a client uses.
+func (s *Session) resolved(name string) string {
+	if name == ExecName && s.config.Exec {
+		return runtime.ExecTool
+	}
+	return name
+}
+
+func (s *Session) make(ctx context.Context, name string, args []byte, approval string) (runtime.Result, error) {
+	c := runtime.Call{RunID: s.run, Tool: name, Args: args, Approval: approval}
+	if _, known := s.rt.Manifests().Tool(name); name != runtime.ExecTool || !known {
+		return s.rt.Call(ctx, c)
+	}
+	// Never with the tool's own limits, which are the most that an operator's
+	// command line can ask for. Arguments that are not what was asked for go to
+	// the governor as they are, which says so.
+	input := runtime.CodeInput{Limits: s.config.ExecLimits}
+	if described, globals, err := execArgs(args); err == nil {
+		c.Args, input.Globals = described, globals
+	}
+	return s.rt.CallCode(ctx, c, input)
+}
+
+// followUp keeps the list of tools true when a decision shows that it is not.
+func (s *Session) followUp(ctx context.Context, r runtime.Result) {
+	switch r.Decision.Code {
+	case governor.CodeToolNotGranted, governor.CodeGrantExpired, governor.CodeGrantRevoked, governor.CodeToolUnknown:
+		if err := s.refresh(ctx); err != nil {
+			s.config.Logger.Error("list tools", "run", s.run, "error", err)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// What a client may have under way at once. More is refused, so that neither
+// memory nor goroutines grow with what a client sends.
+const maxOpen = 64
+
+// codeBusy says that too much is under way.
+const codeBusy = -32000
+
+// lines is a transport of one message a line. The SDK's own ends the session at
+// the first message that it cannot read; this one answers it and goes on.
+type lines struct {
+	in         io.Reader
+	out        io.Writer
+	maxMessage int
+}
+
+// Connect starts to read. It is called once.
+func (t *lines) Connect(context.Context) (sdk.Connection, error) {
+	c := &lineConn{
+		out: t.out, read: make(chan line), closed: make(chan struct{}),
+		open: make(map[jsonrpc.ID]int), maxBytes: 2 * t.maxMessage,
+	}
+	// A reader of standard input cannot be interrupted everywhere. It ends with
+	// the input, or with the process.
+	go c.readLines(t.in, t.maxMessage)
+	return c, nil
+}
+
+// line is one line of the input, or why there is none.
+type line struct {
+	text []byte
+	long bool // it was longer than a message may be, and is dropped
+	err  error
+}
+
+type lineConn struct {
+	read   chan line
+	once   sync.Once
+	closed chan struct{}
+
+	writing sync.Mutex // guards out
+	out     io.Writer
+
+	mu       sync.Mutex
+	open     map[jsonrpc.ID]int // sizes of the requests that wait for an answer
+	bytes    int                // of all of them
+	maxBytes int
+}
+
+// SessionID is empty: there is one session on these streams.
+func (c *lineConn) SessionID() string { return "" }
+
+// Close ends the connection.
+func (c *lineConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return nil
+}
+
+func (c *lineConn) readLines(in io.Reader, most int) {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		l := readLine(r, most)
+		select {
+		case c.read <- l:
+		case <-c.closed:
+			return
+		}
+		if l.err != nil {
+			return
+		}
+	}
+}
+
+// readLine reads to the end of the line and keeps no more than most of it.
+func readLine(r *bufio.Reader, most int) line {
+	var l line
+	for {
+		part, err := r.ReadSlice('\n')
+		if !l.long && len(l.text)+len(part) > most+1 {
+			l.long, l.text = true, nil
+		}
+		if !l.long {
+			l.text = append(l.text, part...)
+		}
+		switch {
+		case err == nil:
+			return l
+		case err == io.EOF && (l.long || len(bytes.TrimSpace(l.text)) > 0):
+			return l // the next one says that it was the last
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line{err: err}
+		}
+	}
+}
+
+// Read gives the next message that is let through.
+func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		var l line
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.closed:
+			return nil, io.EOF
+		case l = <-c.read:
+		}
+		if l.err != nil {
+			return nil, l.err
+		}
+		if !l.long && len(bytes.TrimSpace(l.text)) == 0 {
+			continue
+		}
+		m, refused := c.accept(l)
+		if refused == nil {
+			return m, nil
+		}
+		if err := c.write(refused.text()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// accept decodes a line and notes down what it starts.
+func (c *lineConn) accept(l line) (jsonrpc.Message, *refusal) {
+	if l.long {
+		return nil, &refusal{null, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a message may have %d bytes", c.maxBytes/2)}
+	}
+	m, refused := decode(l.text)
+	if refused != nil {
+		return nil, refused
+	}
+	r, ok := m.(*jsonrpc.Request)
+	if !ok || !r.IsCall() {
+		return m, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch _, taken := c.open[r.ID]; {
+	case taken:
+		// With its ID, this would be taken for the first one's answer.
+		return nil, &refusal{null, jsonrpc.CodeInvalidRequest, "the id is that of a request that has not been answered yet"}
+	case len(c.open) >= maxOpen || len(c.open) > 0 && c.bytes+len(l.text) > c.maxBytes:
+		id, _ := idOf(l.text)
+		return nil, &refusal{id, codeBusy, "too many requests at once; nothing was done; send it again when others have been answered"}
+	}
+	c.open[r.ID] = len(l.text)
+	c.bytes += len(l.text)
+	return m, nil
+}
+
+// Write sends a message. It can be called from several goroutines.
+func (c *lineConn) Write(ctx context.Context, m jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if r, ok := m.(*jsonrpc.Response); ok {
+		c.mu.Lock()
+		c.bytes -= c.open[r.ID]
+		delete(c.open, r.ID)
+		c.mu.Unlock()
+		r.Error = coded(r.Error)
+	}
+	text, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return fmt.Errorf("write message: %w", err)
+	}
+	return c.write(text)
+}
+
+func (c *lineConn) write(text []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err := c.out.Write(append(text, '\n'))
+	return err
+}
+
+// coded gives an error of the SDK's that has no code one that JSON-RPC has.
+func coded(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code != 0 {
+		return err
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
+}
