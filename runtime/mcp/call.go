@@ -35,7 +35,7 @@ func (s *Session) call(ctx context.Context, req *sdk.CallToolRequest, name strin
 			return s.result(name, r, nil), nil
 		}
 		waits := s.awaiting(ctx, r)
-		if approval != "" || waits.question == nil {
+		if approval != "" || waits.question == nil || !canAsk(req) {
 			return s.result(name, r, &waits.awaiting), nil
 		}
 		// Once: whoever dismisses a question is not asked again by the same call.
