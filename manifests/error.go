@@ -61,6 +61,8 @@ const (
 	CodeDuplicate Code = "duplicate"
 	// CodeUnknownTool: a name that no tool has.
 	CodeUnknownTool Code = "unknown_tool"
+	// CodeEgress: a URL that the tool's own egress does not let it reach.
+	CodeEgress Code = "egress"
 	// CodeDigest: a definition_digest that is none.
 	CodeDigest Code = "digest_malformed"
 

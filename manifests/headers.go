@@ -35,7 +35,7 @@ var headerName = rule{pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", check: func(s st
 		}
 	}
 	switch strings.ToLower(s) {
-	case "host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection", "keep-alive", "upgrade", "te",
+	case "host", "content-length", "content-type", "content-encoding", "transfer-encoding", "accept-encoding", "connection", "keep-alive", "upgrade", "te",
 		"trailer", "expect", "proxy-connection", "idempotency-key":
 		return "is a header that the host sets"
 	}

@@ -3,8 +3,9 @@ package manifests
 import (
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
+
+	"github.com/mayfly-run/mayfly/internal/egress"
 )
 
 // Host names where data may go: a host name, *.name for every host below it,
@@ -23,79 +24,18 @@ func ParseHost(s string) (Host, error) {
 }
 
 func parseHost(s string) (Host, string) {
-	name, port := splitPort(strings.ToLower(s))
-	if port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || port[0] == '0' {
-			return "", hostWords
-		}
-		port = ":" + port
-	}
-	switch bare, wild := strings.CutPrefix(name, "*."); {
-	case name == "*":
-	case strings.HasPrefix(name, "["):
-		ip, err := netip.ParseAddr(strings.TrimSuffix(name[1:], "]"))
-		if err != nil || !ip.Is6() || ip.Zone() != "" || !strings.HasSuffix(name, "]") {
-			return "", hostWords
-		}
-		name = "[" + ip.String() + "]"
-	case isDotted(bare):
-		if ip, err := netip.ParseAddr(bare); err != nil || !ip.Is4() || wild {
-			return "", hostWords
-		}
-	case !isHostName(bare):
+	p, ok := egress.ParsePattern(s)
+	if !ok {
 		return "", hostWords
 	}
-	return Host(name + port), ""
-}
-
-// splitPort cuts a port off, which may be empty.
-func splitPort(s string) (name, port string) {
-	i := strings.LastIndexByte(s, ':')
-	if i < 0 || strings.HasSuffix(s, "]") {
-		return s, ""
-	}
-	if i == len(s)-1 {
-		return "", ""
-	}
-	return s[:i], s[i+1:]
-}
-
-// isDotted reports whether s would be read as an IPv4 address by something:
-// its last label is a number.
-func isDotted(s string) bool {
-	last := s[strings.LastIndexByte(s, '.')+1:]
-	return last != "" && digit(last[0]) && strings.Trim(last, "0123456789abcdefx") == ""
-}
-
-func isHostName(s string) bool {
-	if s == "" || len(s) > 253 {
-		return false
-	}
-	for label := range strings.SplitSeq(s, ".") {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
-			return false
-		}
-		for i := range len(label) {
-			if c := label[i]; !isLower(c) && !digit(c) && c != '-' && c != '_' {
-				return false
-			}
-		}
-	}
-	return true
+	return Host(p.String()), ""
 }
 
 // Covers reports whether every place that other names is one that h names.
 func (h Host) Covers(other Host) bool {
-	name, port := splitPort(string(h))
-	otherName, otherPort := splitPort(string(other))
-	if port != "" && port != otherPort {
-		return false
-	}
-	if name == "*" || name == otherName {
-		return true
-	}
-	below, wild := strings.CutPrefix(name, "*")
-	return wild && strings.HasSuffix(strings.TrimPrefix(otherName, "*"), below)
+	a, okA := egress.ParsePattern(string(h))
+	b, okB := egress.ParsePattern(string(other))
+	return okA && okB && a.Covers(b)
 }
 
 // coveredBy reports whether any of the hosts covers h.
@@ -108,6 +48,15 @@ func (h Host) coveredBy(hosts []Host) bool {
 	return false
 }
 
+// hostTexts gives hosts as what they are written as.
+func hostTexts(hosts []Host) []string {
+	list := make([]string, len(hosts))
+	for i, h := range hosts {
+		list[i] = string(h)
+	}
+	return list
+}
+
 func host(p *Host) slot {
 	return formSlot[Host]{p: p, parse: parseHost, format: func(h Host) string { return string(h) },
 		pattern: `^(\*|(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\])(:[1-9][0-9]{0,4})?$`}
@@ -115,54 +64,41 @@ func host(p *Host) slot {
 
 // address is an http or https URL.
 var address = rule{pattern: `^https?://[^@#\s]+$`, check: func(s string) string {
-	if _, why := parseAddress(s); why != "" {
-		return why
-	}
-	return ""
+	_, _, why := parseAddress(s)
+	return why
 }}
 
 // parseAddress reads a URL. Errors of net/url quote it, so they are not used.
-func parseAddress(s string) (*url.URL, string) {
+func parseAddress(s string) (*url.URL, egress.Target, string) {
 	const words = "must be an http or https URL with a host, without user, password and fragment"
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Fragment != "" || strings.Contains(s, "#") || u.Opaque != "" {
-		return nil, words
+	if err != nil || strings.Contains(s, "#") || strings.HasSuffix(u.Host, ":") {
+		return nil, egress.Target{}, words
 	}
-	h := u.Host
-	if h == "" || strings.HasPrefix(h, "*") {
-		return nil, words
+	t, err := egress.TargetOf(u)
+	if err != nil {
+		return nil, t, words
 	}
-	if _, why := parseHost(h); why != "" {
-		return nil, words
-	}
-	return u, ""
+	return u, t, ""
 }
 
 // addressHost is where a URL that keeps the rule leads, with its port.
 func addressHost(s string) Host {
-	u, why := parseAddress(s)
+	_, t, why := parseAddress(s)
 	if why != "" {
 		return ""
 	}
-	port := u.Port()
-	if port == "" {
-		port = "443"
-		if u.Scheme == "http" {
-			port = "80"
-		}
-	}
-	name, _ := splitPort(u.Host)
-	h, _ := parseHost(name + ":" + port)
+	h, _ := parseHost(t.String())
 	return h
 }
 
 // plaintext reports whether a URL sends data in the clear to another machine.
 func plaintext(s string) bool {
-	u, why := parseAddress(s)
+	u, _, why := parseAddress(s)
 	if why != "" || u.Scheme != "http" {
 		return false
 	}
-	name := u.Hostname()
+	name := strings.ToLower(u.Hostname())
 	if ip, err := netip.ParseAddr(name); err == nil {
 		return !ip.IsLoopback()
 	}

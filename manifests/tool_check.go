@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mayfly-run/mayfly/internal/egress"
 	"github.com/mayfly-run/mayfly/manifests/internal/argschema"
 )
 
@@ -75,11 +76,22 @@ func (t *Tool) checkNetwork(r *reporter, doc *node) {
 		return
 	}
 	n := spec.get("url")
-	if !addressHost(t.Spec.URL).coveredBy(t.Spec.Egress) {
-		r.warn(n, name, WarnEgress, "posts to a host that egress does not list, so that the trifecta rule does not stop it; add the host to egress")
-	}
+	t.checkReach(r, n)
 	if plaintext(t.Spec.URL) {
 		r.warn(n, name, WarnPlaintext, "sends arguments and headers in the clear; use https")
+	}
+}
+
+// checkReach sees to it that an http tool may reach what it posts to.
+func (t *Tool) checkReach(r *reporter, n *node) {
+	_, target, why := parseAddress(t.Spec.URL)
+	policy, err := egress.NewPolicy(hostTexts(t.Spec.Egress))
+	switch {
+	case t.Spec.Transport != TransportHTTP || why != "" || err != nil: // refused, and reported
+	case !addressHost(t.Spec.URL).coveredBy(t.Spec.Egress):
+		r.at(n, CodeEgress, "leads to a host that the tool's egress does not list; add it there")
+	case policy.Check(target) != nil:
+		r.at(n, CodeEgress, "leads to this machine, to a private network or to an address with a special use; egress has to list it itself, * does not cover it")
 	}
 }
 

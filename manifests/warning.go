@@ -21,9 +21,8 @@ const (
 	WarnUnanchored WarningCode = "unanchored_pattern"
 	// WarnCodeArg: a code tool whose schema does not ask for the code.
 	WarnCodeArg WarningCode = "code_arg"
-	// WarnEgress: a tool that posts to a host its egress does not list, or may
-	// use a local service and lists nothing, so that the trifecta rule does not
-	// know of it.
+	// WarnEgress: a tool that may use a local service and lists nothing in
+	// egress, so that the trifecta rule does not know of it.
 	WarnEgress WarningCode = "egress_undeclared"
 	// WarnPlaintext: an address without TLS.
 	WarnPlaintext WarningCode = "plaintext"
