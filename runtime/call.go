@@ -57,7 +57,8 @@ type Result struct {
 	// Approval is the ID of the request that a person has to decide, with
 	// [ApprovalRequired].
 	Approval string
-	// RetryAt is when the call can be repeated, with [RateLimited].
+	// RetryAt is when the call can be repeated, with [RateLimited], and with
+	// [Unavailable] if the tool said when; zero: nobody said.
 	RetryAt time.Time
 	// IdempotencyKey is what the tool was given. It is the same whenever the run
 	// repeats this call.
@@ -155,14 +156,14 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 		tool: tool, args: args, key: result.IdempotencyKey, code: in, hostCall: r.hostCall(result.Decision.Run),
 	})
 	cancel()
-	result.Outcome, result.Error, result.Sandbox = effectOutcome(tool, rep), rep.failure, rep.sandbox
+	result.Outcome, result.Error, result.Sandbox, result.RetryAt = effectOutcome(tool, rep), rep.failure, rep.sandbox, rep.retryAt
 	if !rep.started {
 		if err := r.unused(ctx, *result); err != nil {
 			return err
 		}
 	}
 	// The end is written down even if the caller has gone.
-	if err := r.finish(context.WithoutCancel(ctx), tool, *result); err != nil {
+	if err := r.finish(context.WithoutCancel(ctx), tool, *result, rep.started); err != nil {
 		return err
 	}
 	if rep.json == nil {

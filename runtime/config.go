@@ -3,9 +3,11 @@ package runtime
 import (
 	"context"
 	"crypto/rand"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"path/filepath"
 	"slices"
 	"time"
@@ -43,6 +45,17 @@ type Config struct {
 	// LookupEnv gives the environment variables that manifests name, for headers
 	// and secrets. Default: none is set.
 	LookupEnv func(name string) (string, bool)
+	// TestMode is for tests of the host program: nothing is sent to other
+	// machines. http tools, native tools with a network, and a judge behind a URL
+	// are unavailable. Funcs may then have the names of http tools, and stand in
+	// for their services.
+	TestMode bool
+	// Resolver resolves the names of hosts that tools may reach. Default: Go's
+	// own, by the system's settings.
+	Resolver *net.Resolver
+	// RootCAs are who may sign the certificates of http tools and of a judge
+	// behind a URL. Default: the system's.
+	RootCAs *x509.CertPool
 	// Now is the clock of runs, limits and approvals. Default time.Now.
 	Now func() time.Time
 }
@@ -90,7 +103,8 @@ func Open(ctx context.Context, config Config) (*Runtime, error) {
 		return nil, fmt.Errorf("open runtime: %w", err)
 	}
 	for name := range config.Funcs {
-		if t, ok := set.Tool(name); !ok || t.Spec.Transport != manifests.TransportNative {
+		t, ok := set.Tool(name)
+		if !ok || t.Spec.Transport != manifests.TransportNative && !(config.TestMode && t.Spec.Transport == manifests.TransportHTTP) {
 			return nil, fmt.Errorf("open runtime: the function %s has no manifest with transport native", name)
 		}
 	}
@@ -168,13 +182,15 @@ func (r *Runtime) open(ctx context.Context, config Config) error {
 	r.code = &code{open: open, boxes: make(map[string]sandbox.Sandbox)}
 	r.transports = map[manifests.Transport]transport{
 		manifests.TransportCode:   r.code,
-		manifests.TransportNative: native{r.funcs},
-		manifests.TransportHTTP:   missing{"this host cannot call http tools"},
-		manifests.TransportMCP:    missing{"this host cannot call mcp tools"},
+		manifests.TransportNative: native{r.funcs, config.TestMode},
+		manifests.TransportHTTP: &web{
+			funcs: r.funcs, testMode: config.TestMode, resolver: config.Resolver, roots: config.RootCAs, lookupEnv: r.lookupEnv, now: r.now,
+		},
+		manifests.TransportMCP: missing{"this host cannot call mcp tools"},
 	}
 	judge := config.Judge
 	if judge == nil {
-		if judge, err = r.judge(); err != nil {
+		if judge, err = r.judge(config); err != nil {
 			return err
 		}
 	}

@@ -50,8 +50,9 @@ func (r *Runtime) begin(ctx context.Context, tool *manifests.Tool, result *Resul
 	return true, nil
 }
 
-// finish writes down how a call of a tool that changes something ended.
-func (r *Runtime) finish(ctx context.Context, tool *manifests.Tool, result Result) error {
+// finish writes down how a call of a tool that changes something ended; started
+// is false if the tool certainly did not begin.
+func (r *Runtime) finish(ctx context.Context, tool *manifests.Tool, result Result, started bool) error {
 	if !tool.Spec.SideEffect.Writes() {
 		return nil
 	}
@@ -59,7 +60,7 @@ func (r *Runtime) finish(ctx context.Context, tool *manifests.Tool, result Resul
 	switch {
 	case result.Outcome == EffectConfirmed:
 		state = store.EffectConfirmed
-	case result.Outcome == ToolError, !result.Outcome.ran():
+	case result.Outcome == ToolError, !result.Outcome.ran(), !started:
 		// A tool that came to its own end and says that it failed is believed. It
 		// can be called again, with the same key.
 		state = store.EffectFailed

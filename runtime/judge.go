@@ -2,26 +2,26 @@ package runtime
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"time"
 
 	"github.com/mayfly-run/mayfly/governor"
+	"github.com/mayfly-run/mayfly/internal/egress"
 	"github.com/mayfly-run/mayfly/manifests"
 )
 
 // judge makes the judge that the harness names; nil if it names none.
-func (r *Runtime) judge() (governor.Judge, error) {
+func (r *Runtime) judge(config Config) (governor.Judge, error) {
 	j := r.set.Harness.Tools.Judge
 	switch {
 	case j == nil:
 		return nil, nil
 	case j.URL != "":
-		headers, err := r.headersFromEnv(j.HeadersEnv)
-		if err != nil {
-			return nil, fmt.Errorf("the judge: %w", err)
-		}
-		return governor.NewHTTPJudge(j.URL, headers, nil)
+		return r.judgeAt(j, config)
 	case j.Tool != "":
 		tool, ok := r.set.Tool(j.Tool)
 		if !ok {
@@ -35,19 +35,39 @@ func (r *Runtime) judge() (governor.Judge, error) {
 	return commandJudge{j.Command, r.set.Harness.Origin.Root}, nil
 }
 
-// headersFromEnv reads the values of headers. A header whose variable is not
-// set is an error: a judge that is asked without its credential would fail on
-// every call.
-func (r *Runtime) headersFromEnv(names map[string]string) (http.Header, error) {
-	h := make(http.Header)
-	for header, variable := range names {
-		value, ok := r.lookupEnv(variable)
-		if !ok {
-			return nil, fmt.Errorf("header %s: the environment variable %s is not set", header, variable)
-		}
-		h.Set(header, value)
+// judgeAt makes a judge behind a URL. The URL is the operator's own, so it may be
+// on this machine or in a private network; it leads nowhere else, whatever its
+// name resolves to. A judge that would be asked without its credential is an
+// error at once.
+func (r *Runtime) judgeAt(j *manifests.Judge, config Config) (governor.Judge, error) {
+	if config.TestMode {
+		return closedJudge{}, nil
 	}
-	return h, nil
+	headers, err := headersFrom(r.lookupEnv, j.HeadersEnv)
+	if err != nil {
+		return nil, fmt.Errorf("the judge: %w", err)
+	}
+	u, err := url.Parse(j.URL)
+	if err != nil {
+		return nil, errors.New("the judge: the URL cannot be read")
+	}
+	target, err := egress.TargetOf(u)
+	if err != nil {
+		return nil, fmt.Errorf("the judge: %w", err)
+	}
+	dialer := &egress.Dialer{Policy: egress.Operator(target), Resolver: config.Resolver}
+	return governor.NewHTTPJudge(j.URL, headers, &http.Transport{
+		DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: config.RootCAs},
+		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxAnswerHeader,
+	})
+}
+
+// closedJudge is the judge of a host in test mode: a person is asked.
+type closedJudge struct{}
+
+// Judge implements governor.Judge.
+func (closedJudge) Judge(context.Context, governor.JudgeRequest) (governor.Verdict, error) {
+	return "", errTestMode
 }
 
 // toolJudge asks another tool. Its call is the host's own, made for no run: it

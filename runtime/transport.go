@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/mayfly-run/mayfly/governor"
 	"github.com/mayfly-run/mayfly/manifests"
@@ -32,6 +33,8 @@ type reply struct {
 	broke bool
 	// started is false if the tool certainly did not begin.
 	started bool
+	// retryAt is when the tool wants to be asked again; zero: it did not say.
+	retryAt time.Time
 	sandbox *sandbox.Result
 }
 

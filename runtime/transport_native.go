@@ -27,7 +27,10 @@ func Main() (code int, ours bool) { return process.Main() }
 
 // native reaches native tools: Go functions of the host, and handlers in
 // processes of their own.
-type native struct{ funcs funcs }
+type native struct {
+	funcs    funcs
+	testMode bool
+}
 
 func (n native) prepare(ctx context.Context, t *manifests.Tool) *reply {
 	return n.funcs.prepare(ctx, t)
@@ -36,6 +39,9 @@ func (n native) prepare(ctx context.Context, t *manifests.Tool) *reply {
 func (n native) invoke(ctx context.Context, in invocation) reply {
 	if _, ok := n.funcs[in.tool.Metadata.Name]; ok {
 		return n.funcs.invoke(ctx, in)
+	}
+	if n.testMode && in.tool.Spec.Grants.Network {
+		return unavailable(errTestMode)
 	}
 	spec, err := nativeSpec(in.tool, in.key)
 	if err != nil {

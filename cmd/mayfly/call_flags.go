@@ -119,11 +119,13 @@ type callFlags struct {
 	subjectFlags
 	Approval string `placeholder:"ID" help:"The approval that the call resumes."`
 	JSON     bool   `name:"json" help:"Print one JSON object."`
+	TestMode bool   `env:"MAYFLY_TEST_MODE" help:"Send nothing to other machines: http tools and tools with a network are unavailable, and a judge behind a URL is not asked."`
 	runtimeFlags
 }
 
 // call gives what is to be called.
-func (f callFlags) call(p *process) (c runtime.Call, err error) {
+func (f *callFlags) call(p *process) (c runtime.Call, err error) {
+	f.testMode = f.TestMode
 	c = runtime.Call{Tool: f.Tool, Approval: f.Approval}
 	if f.RunID != nil {
 		if err := f.checkRun(*f.RunID); err != nil {

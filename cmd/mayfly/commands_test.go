@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -24,6 +27,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"flip":     flip,
 	"makerows": makeRows,
 	"capture":  capture,
+	"serve":    serve,
 }
 
 // exitCodeIs runs a program and checks its exit code:
@@ -170,3 +174,37 @@ func makeRows(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
 }
+
+// serve starts a web service that ends with the script, and sets a variable to
+// its host and port. It answers a POST to /echo with what it was sent and whether
+// it was sent the right credential, to /lost with nothing, and to /no with a
+// failure that repeats the credential:
+//
+//	serve SERVICE
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: serve variable")
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.Method != http.MethodPost {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		switch r.URL.Path {
+		case "/echo":
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"sent":%s,"authorized":%v}`, body, r.Header.Get("Authorization") == "Bearer "+serviceToken)
+		case "/lost":
+			panic(http.ErrAbortHandler)
+		default:
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, "not with "+r.Header.Get("Authorization"))
+		}
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.Listener.Addr().String())
+}
+
+// serviceToken is what serve wants to be sent.
+const serviceToken = "sentinel-0815-token"

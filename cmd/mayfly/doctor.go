@@ -125,7 +125,7 @@ func examine(ctx context.Context, file string) *harnessHealth {
 // callable reports whether this program can reach a tool.
 func callable(t *manifests.Tool) bool {
 	switch t.Spec.Transport {
-	case manifests.TransportNative:
+	case manifests.TransportNative, manifests.TransportHTTP:
 		return true
 	case manifests.TransportCode:
 		return slices.Contains(guests.Names(), t.Spec.Sandbox.Guest())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"time"
 
@@ -201,6 +202,7 @@ func (c *execCommand) runtime(ctx context.Context, box opened) (*runtime.Runtime
 		OpenSandbox: func(context.Context, string) (sandbox.Sandbox, error) {
 			return box, nil
 		},
+		LookupEnv: os.LookupEnv,
 	})
 	if errs, ok := errors.AsType[manifests.Errors](err); ok {
 		return nil, &usageError{errs}

@@ -18,6 +18,7 @@ import (
 type runtimeFlags struct {
 	harnessFlag
 	cacheFlag
+	testMode bool // of the verbs that can call out
 }
 
 // runtimeUse says what a verb does with a runtime.
@@ -47,7 +48,9 @@ func (f runtimeFlags) open(ctx context.Context, p *process, use runtimeUse) (rt 
 	if err != nil {
 		return nil, "", err
 	}
-	config := runtime.Config{Harness: file, Tools: []*manifests.Tool{exec}, OpenSandbox: f.sandboxes(p, set)}
+	config := runtime.Config{
+		Harness: file, Tools: []*manifests.Tool{exec}, OpenSandbox: f.sandboxes(p, set), LookupEnv: os.LookupEnv, TestMode: f.testMode,
+	}
 	if use != useToCall {
 		config.Trace = "none"
 	}

@@ -1,0 +1,160 @@
+package runtime
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mayfly-run/mayfly/internal/egress"
+	"github.com/mayfly-run/mayfly/internal/scrub"
+	"github.com/mayfly-run/mayfly/manifests"
+)
+
+// web reaches http tools: it posts their arguments to their URL. Every call has
+// a connection of its own, so that nothing is sent twice without a word and no
+// call gets what another one left on the line.
+type web struct {
+	funcs     funcs // of a host in test mode
+	testMode  bool
+	resolver  *net.Resolver
+	roots     *x509.CertPool
+	lookupEnv func(name string) (string, bool)
+	now       func() time.Time
+}
+
+// errTestMode is why a host in test mode calls nobody.
+var errTestMode = errors.New("the host is in test mode and calls nobody; give it a Go function of the tool's name in place of the service")
+
+// prepare finds what is missing before anything is written down or sent.
+func (w *web) prepare(ctx context.Context, t *manifests.Tool) *reply {
+	if _, ok := w.standIn(t); ok {
+		return nil
+	}
+	if _, err := w.exchange(t, ""); err != nil {
+		r := unavailable(err)
+		return &r
+	}
+	return nil
+}
+
+// standIn is the function that a host in test mode has in place of a service.
+func (w *web) standIn(t *manifests.Tool) (Func, bool) {
+	fn, ok := w.funcs[t.Metadata.Name]
+	return fn, ok && w.testMode
+}
+
+func (w *web) invoke(ctx context.Context, in invocation) reply {
+	if _, ok := w.standIn(in.tool); ok {
+		return w.funcs.invoke(ctx, in)
+	}
+	x, err := w.exchange(in.tool, in.key)
+	if err != nil {
+		return unavailable(err)
+	}
+	return scrubbed(x.secrets, x.run(ctx, in.args.Text()))
+}
+
+// exchange makes ready what a call of a tool needs.
+func (w *web) exchange(t *manifests.Tool, key string) (*exchange, error) {
+	if w.testMode {
+		return nil, errTestMode
+	}
+	hosts := make([]string, len(t.Spec.EgressAllowed))
+	for i, h := range t.Spec.EgressAllowed {
+		hosts[i] = string(h)
+	}
+	policy, err := egress.NewPolicy(hosts)
+	if err != nil {
+		return nil, err
+	}
+	to, err := url.Parse(t.Spec.URL)
+	if err != nil {
+		return nil, errors.New("the tool's URL cannot be read") // the error would quote it
+	}
+	x := &exchange{dialer: egress.Dialer{Policy: policy, Resolver: w.resolver}, roots: w.roots, to: to, now: w.now}
+	if x.headers, err = headersFrom(w.lookupEnv, t.Spec.HeadersEnv); err != nil {
+		return nil, err
+	}
+	x.secrets = secretsOf(x.headers, t.Spec.HeadersEnv)
+	if key != "" {
+		if !isFieldValue(key) {
+			return nil, errors.New("the run's ID holds characters that cannot stand in an Idempotency-Key header; start runs with IDs of printable ASCII")
+		}
+		x.key = key
+	}
+	return x, nil
+}
+
+// headersFrom reads the values of headers from the environment. A header
+// without a value is an error: what is sent without its credential fails, at a
+// place where nobody knows why.
+func headersFrom(lookup func(string) (string, bool), names map[string]string) (http.Header, error) {
+	h := make(http.Header, len(names))
+	for _, header := range slices.Sorted(maps.Keys(names)) {
+		variable := names[header]
+		value, ok := lookup(variable)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("header %s: the environment variable %s is not set", header, variable)
+		case value == "":
+			return nil, fmt.Errorf("header %s: the environment variable %s is empty", header, variable)
+		case !isFieldValue(value):
+			return nil, fmt.Errorf("header %s: the value of the environment variable %s cannot stand in a header (a line break, or a space at its end?)", header, variable)
+		}
+		h.Set(header, value)
+	}
+	return h, nil
+}
+
+// isFieldValue reports whether a text can be sent as the value of a header and
+// arrives as it is.
+func isFieldValue(s string) bool {
+	return s != "" && s == strings.Trim(s, " \t") &&
+		!strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c > '~' })
+}
+
+// secretsOf finds the headers' values, which a service may send back.
+func secretsOf(h http.Header, names map[string]string) *scrub.Scrubber {
+	var list []scrub.Value
+	for header, variable := range names {
+		value := h.Get(header)
+		list = append(list, scrub.Value{Name: variable, Text: value})
+		scheme, rest, found := strings.Cut(value, " ")
+		if !found {
+			continue
+		}
+		list = append(list, scrub.Value{Name: variable, Text: strings.TrimSpace(rest)})
+		if pair, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "basic") {
+			_, password, _ := strings.Cut(string(pair), ":")
+			list = append(list, scrub.Value{Name: variable, Text: password})
+		}
+	}
+	return scrub.New(list)
+}
+
+// scrubbed takes the headers' values out of a reply.
+func scrubbed(s *scrub.Scrubber, rep reply) reply {
+	if rep.failure != nil {
+		// The end may have been cut off.
+		message, _ := s.CutText([]byte(rep.failure.Message))
+		rep.failure = &Failure{Type: rep.failure.Type, Message: string(message)}
+	}
+	if rep.json == nil {
+		return rep
+	}
+	text, _, err := s.JSON(rep.json)
+	if err != nil {
+		return reply{outcome: ToolError, broke: true, started: true, failure: &Failure{Type: invalidResult, Message: "the answer cannot be searched for the values of headers"}}
+	}
+	rep.json = text
+	return rep
+}
