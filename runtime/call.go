@@ -206,6 +206,9 @@ func (r *Runtime) hostCall(runID string) func(context.Context, string, sandbox.R
 		if depth >= maxNesting {
 			return nil, fmt.Errorf("calls of tools within tools are nested more than %d deep", maxNesting)
 		}
+		if tool == ExecTool {
+			return nil, errors.New(ExecTool + " cannot be called from code: its limits are wider than those of the code")
+		}
 		result, err := r.Call(context.WithValue(ctx, depthKey{}, depth+1), Call{RunID: runID, Tool: tool, Args: args})
 		if err != nil {
 			return nil, errors.New("the call could not be decided")

@@ -165,16 +165,18 @@ func TestAnswerToNoQuestion(t *testing.T) {
 		t.Fatalf("result %+v, %v", first, err)
 	}
 	yes := sdk.InputResponseMap{"approval": &sdk.ElicitResult{Action: "accept", Content: object{"decision": "approve"}}}
-	for name, params := range map[string]*sdk.CallToolParams{
-		"an approval that nobody asked about": {Name: "refund", Arguments: object{"id": "A", "usd": 500}, RequestState: "X", InputResponses: yes},
-		"the answer is about another call":    {Name: "refund", Arguments: object{"id": "B", "usd": 900}, RequestState: first.RequestState, InputResponses: yes},
+	for _, params := range []*sdk.CallToolParams{
+		{Name: "refund", Arguments: object{"id": "A", "usd": 500}, RequestState: "X", InputResponses: yes},
+		{Name: "refund", Arguments: object{"id": "A", "usd": 500}, InputResponses: yes},
+		// Of two calls, the person was asked about the other one.
+		{Name: "refund", Arguments: object{"id": "B", "usd": 900}, RequestState: first.RequestState, InputResponses: yes},
 	} {
 		r, err := c.CallTool(t.Context(), params)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !r.IsError && !r.NeedsInput() {
-			t.Errorf("%s: the call went ahead: %+v", name, r)
+			t.Errorf("the call went ahead: %+v", r)
 		}
 	}
 }

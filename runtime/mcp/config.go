@@ -98,9 +98,15 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Version == "" {
 		c.Version = "0"
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = c.log()
 	c.ExecLimits = c.ExecLimits.WithDefaults()
 	return c, errors.Join(errs...)
+}
+
+// log is whom the operator's matters are told.
+func (c Config) log() *slog.Logger {
+	if c.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Logger
 }

@@ -83,6 +83,8 @@ func newHarness(t *testing.T, spec string) *harness {
 	h.write(t, "harness.yaml", "apiVersion: harnessweaver/v1\nkind: Harness\nspec:\n  tools: { manifests: [tools.yaml] }\n"+spec)
 	h.config = runtime.Config{
 		Harness: filepath.Join(h.dir, "harness.yaml"),
+		Store:   "memory",
+		Trace:   "none",
 		Funcs:   make(map[string]runtime.Func),
 		OpenSandbox: func(context.Context, string) (sandbox.Sandbox, error) {
 			return fakeSandbox{}, nil

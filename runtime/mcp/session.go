@@ -77,6 +77,8 @@ func newSession(ctx context.Context, rt *runtime.Runtime, config Config, newID f
 	capabilities := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: config.Surface == SurfaceFlat}}
 	s.server = sdk.NewServer(&sdk.Implementation{Name: "mayfly", Title: "Mayfly", Version: config.Version}, &sdk.ServerOptions{
 		Instructions: instructions[config.Surface], Capabilities: capabilities, PageSize: config.PageSize, GetSessionID: newID,
+		// One run's list is not another's.
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 	})
 	s.server.AddReceivingMiddleware(s.intercept)
 	if config.Surface == SurfaceVerbs {

@@ -14,13 +14,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// What a client may have under way at once. More is refused, so that neither
-// memory nor goroutines grow with what a client sends.
-const maxOpen = 64
-
-// codeBusy says that too much is under way.
-const codeBusy = -32000
-
 // lines is a transport of one message a line. The SDK's own ends the session at
 // the first message that it cannot read; this one answers it and goes on.
 type lines struct {
@@ -32,8 +25,7 @@ type lines struct {
 // Connect starts to read. It is called once.
 func (t *lines) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConn{
-		out: t.out, read: make(chan line), closed: make(chan struct{}),
-		open: make(map[jsonrpc.ID]int), maxBytes: 2 * t.maxMessage,
+		out: t.out, read: make(chan line), closed: make(chan struct{}), maxMessage: t.maxMessage, open: newOpen(t.maxMessage),
 	}
 	// A reader of standard input cannot be interrupted everywhere. It ends with
 	// the input, or with the process.
@@ -56,10 +48,8 @@ type lineConn struct {
 	writing sync.Mutex // guards out
 	out     io.Writer
 
-	mu       sync.Mutex
-	open     map[jsonrpc.ID]int // sizes of the requests that wait for an answer
-	bytes    int                // of all of them
-	maxBytes int
+	maxMessage int
+	open       *open
 }
 
 // SessionID is empty: there is one session on these streams.
@@ -138,28 +128,17 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 // accept decodes a line and notes down what it starts.
 func (c *lineConn) accept(l line) (jsonrpc.Message, *refusal) {
 	if l.long {
-		return nil, &refusal{null, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a message may have %d bytes", c.maxBytes/2)}
+		return nil, &refusal{null, jsonrpc.CodeInvalidRequest, tooLong(c.maxMessage)}
 	}
 	m, refused := decode(l.text)
 	if refused != nil {
 		return nil, refused
 	}
-	r, ok := m.(*jsonrpc.Request)
-	if !ok || !r.IsCall() {
-		return m, nil
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+		if refused := c.open.start(r, l.text); refused != nil {
+			return nil, refused
+		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch _, taken := c.open[r.ID]; {
-	case taken:
-		// With its ID, this would be taken for the first one's answer.
-		return nil, &refusal{null, jsonrpc.CodeInvalidRequest, "the id is that of a request that has not been answered yet"}
-	case len(c.open) >= maxOpen || len(c.open) > 0 && c.bytes+len(l.text) > c.maxBytes:
-		id, _ := idOf(l.text)
-		return nil, &refusal{id, codeBusy, "too many requests at once; nothing was done; send it again when others have been answered"}
-	}
-	c.open[r.ID] = len(l.text)
-	c.bytes += len(l.text)
 	return m, nil
 }
 
@@ -169,10 +148,7 @@ func (c *lineConn) Write(ctx context.Context, m jsonrpc.Message) error {
 		return err
 	}
 	if r, ok := m.(*jsonrpc.Response); ok {
-		c.mu.Lock()
-		c.bytes -= c.open[r.ID]
-		delete(c.open, r.ID)
-		c.mu.Unlock()
+		c.open.end(r.ID)
 		r.Error = coded(r.Error)
 	}
 	text, err := jsonrpc.EncodeMessage(m)
@@ -199,3 +175,5 @@ func coded(err error) error {
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 }
+
+func tooLong(most int) string { return fmt.Sprintf("a message may have %d bytes", most) }

@@ -1,0 +1,195 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/runtime/mcp"
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+// listen serves a runtime's tools on a port of this machine. A request says in a
+// header whose it is.
+func listen(t *testing.T, rt *runtime.Runtime, config mcp.HandlerConfig) string {
+	t.Helper()
+	if config.Session == nil {
+		config.Session = func(r *http.Request) (string, mcp.Config, error) {
+			who := r.Header.Get("Who")
+			if who == "nobody" {
+				return "", mcp.Config{}, errors.New("a reason of the host's own")
+			}
+			c := asking()
+			c.MaxMessage = config.MaxMessage
+			return who, c, nil
+		}
+	}
+	h, err := mcp.NewHandler(rt, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(h)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		h.Close()
+		server.Close()
+	})
+	return server.URL
+}
+
+func post(t *testing.T, url, session, message string, headers ...string) (int, http.Header, []byte) {
+	t.Helper()
+	return request(t, http.MethodPost, url, session, message, headers...)
+}
+
+func request(t *testing.T, method, url, session, message string, headers ...string) (int, http.Header, []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(message))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := (&http.Client{}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header, body
+}
+
+// TestHTTP: the SDK's own client lists, calls and approves over HTTP.
+func TestHTTP(t *testing.T) {
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			rt := newHarness(t, "").open(t)
+			url := listen(t, rt, mcp.HandlerConfig{})
+			asked := 0
+			client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
+				ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+					asked++
+					return &sdk.ElicitResult{Action: "accept", Content: object{"decision": "approve"}}, nil
+				},
+			})
+			c, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url}, &sdk.ClientSessionOptions{ProtocolVersion: version})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := c.ListTools(t.Context(), nil)
+			if err != nil || len(list.Tools) != 5 {
+				t.Fatalf("tools %+v, %v", list, err)
+			}
+			if r := call(t, c, "refund", object{"id": "A", "usd": 500}); r.IsError || asked != 1 {
+				t.Errorf("asked %d times: %v", asked, r.StructuredContent)
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+			runs, err := rt.Runs(t.Context(), runtime.RunFilter{})
+			if err != nil || len(runs) != 1 || runs[0].Principal != "agent" {
+				t.Errorf("runs %+v, %v", runs, err)
+			}
+		})
+	}
+}
+
+// TestHTTPSessionsAreTheirOwners: a session's ID is no credential.
+func TestHTTPSessionsAreTheirOwners(t *testing.T) {
+	url := listen(t, newHarness(t, "").open(t), mcp.HandlerConfig{})
+	_, header, _ := post(t, url, "", hello, "Who", "ann")
+	session := header.Get("Mcp-Session-Id")
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	if status, _, body := post(t, url, session, list, "Who", "ann"); status != http.StatusOK || !strings.Contains(string(body), "find_order") {
+		t.Fatalf("ann: %d, %s", status, body)
+	}
+	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
+		if status, _, body := request(t, method, url, session, list, "Who", "eve"); status != http.StatusNotFound {
+			t.Errorf("%s by eve: %d, %s", method, status, body)
+		}
+	}
+	if status, _, _ := post(t, url, session, list, "Who", "ann"); status != http.StatusOK {
+		t.Errorf("ann, after eve tried to end her session: %d", status)
+	}
+	if status, _, body := post(t, url, "", hello, "Who", "nobody"); status != http.StatusForbidden || strings.Contains(string(body), "own") {
+		t.Errorf("nobody: %d, %s", status, body)
+	}
+	if status, _, body := post(t, url, "", hello, "Origin", "https://evil.example"); status != http.StatusForbidden {
+		t.Errorf("another site: %d, %s", status, body)
+	}
+	if status, _, body := post(t, url, "", list, "Who", "ann"); status != http.StatusOK || strings.Contains(string(body), "find_order") {
+		t.Errorf("without a session: %d, %s", status, body)
+	}
+	if status, _, _ := request(t, http.MethodDelete, url, session, "", "Who", "ann"); status != http.StatusNoContent {
+		t.Errorf("ann ends her session: %d", status)
+	}
+	if status, _, _ := post(t, url, session, list, "Who", "ann"); status != http.StatusNotFound {
+		t.Errorf("a session that has ended: %d", status)
+	}
+}
+
+// TestHTTPSessionsAreBounded: what is over the limit is told to come back.
+func TestHTTPSessionsAreBounded(t *testing.T) {
+	rt := newHarness(t, "").open(t)
+	url := listen(t, rt, mcp.HandlerConfig{MaxSessions: 2})
+	var last string
+	for range 2 {
+		status, header, body := post(t, url, "", hello)
+		if last = header.Get("Mcp-Session-Id"); status != http.StatusOK {
+			t.Fatalf("%d, %s", status, body)
+		}
+	}
+	if status, header, body := post(t, url, "", hello); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
+		t.Errorf("the third: %d, %s", status, body)
+	}
+	if runs, err := rt.Runs(t.Context(), runtime.RunFilter{}); err != nil || len(runs) != 2 {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+	request(t, http.MethodDelete, url, last, "")
+	for {
+		// The place is free when the session has ended, which the answer does not
+		// wait for.
+		if status, _, _ := post(t, url, "", hello); status == http.StatusOK {
+			break
+		}
+	}
+}
+
+// TestHTTPEndStopsCalls: ending a session ends what is under way in it.
+func TestHTTPEndStopsCalls(t *testing.T) {
+	h := newHarness(t, "")
+	box := fakeSandbox{make(chan struct{}), make(chan struct{})}
+	h.config.OpenSandbox = func(context.Context, string) (sandbox.Sandbox, error) { return box, nil }
+	url := listen(t, h.open(t), mcp.HandlerConfig{})
+	_, header, _ := post(t, url, "", hello)
+	session := header.Get("Mcp-Session-Id")
+	post(t, url, session, ready)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		post(t, url, session, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"python","arguments":{"code":"wait"}}}`)
+	}()
+	<-box.started
+	if status, _, body := post(t, url, session, `{"jsonrpc":"2.0","id":1,"method":"ping"}`); status != http.StatusBadRequest {
+		t.Errorf("the same id: %d, %s", status, body)
+	}
+	request(t, http.MethodDelete, url, session, "")
+	<-box.ended
+	<-answered
+}
