@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -30,11 +31,8 @@ type call struct {
 	policy *policy
 	// extra are the program's descriptors from fdExtra on.
 	extra []*os.File
-	// groups are cgroup.procs files, open to write: the keeper enters these
-	// control groups before it does anything else. group is the directory of one
-	// of version 2 that it is born in, which costs less. Either may be empty.
-	groups []*os.File
-	group  *os.File
+	// group is the control group of all processes but the keeper; nil: none.
+	group *group
 
 	mu    sync.Mutex
 	cause sandbox.Status // what ended the call; "" while it runs, or if it ended by itself
@@ -118,7 +116,11 @@ func (c *call) run(ctx context.Context) (Result, error) {
 	if ctx.Err() != nil {
 		return c.result(&report{}, &streams{}, causeOf(ctx)), nil
 	}
-	c.policy.Extra, c.policy.Groups = len(c.extra), len(c.groups)
+	var groups []*os.File
+	if c.group != nil {
+		groups = c.group.enter
+	}
+	c.policy.Extra, c.policy.Groups = len(c.extra), len(groups)
 	policy, err := c.policy.file()
 	if err != nil {
 		return Result{}, fmt.Errorf("start a confined call: %w", err)
@@ -130,11 +132,7 @@ func (c *call) run(ctx context.Context) (Result, error) {
 		err = c.handOver(theirs[:])
 	}
 	if err == nil {
-		files := append(append(append([]*os.File{control, policy}, theirs[:]...), c.extra...), c.groups...)
-		if c.group != nil {
-			files = append(files, c.group)
-		}
-		err = resident.request(files)
+		err = resident.request(slices.Concat([]*os.File{control, policy}, theirs[:], c.extra, groups))
 	}
 	closeAll(append(theirs[:], control, policy)...)
 	if err != nil {
@@ -164,6 +162,9 @@ func (c *call) watch(ctx context.Context, e *ends) (Result, error) {
 	keepers := make(chan *keeper, 1)
 	reports := make(chan *report, 1)
 	go func() { reports <- c.readReport(e.control, keepers) }()
+	done := make(chan struct{})
+	defer close(done)
+	go c.watchGroup(done)
 
 	var r *report
 	select {
@@ -205,6 +206,9 @@ func (c *call) watch(ctx context.Context, e *ends) (Result, error) {
 			return Result{}, &SurvivorsError{"the keeper's end was not seen: " + err.Error()}
 		}
 	}
+	if err := c.endGroup(r); err != nil {
+		return Result{}, err
+	}
 	s.finish(&e.program)
 	if err := c.failed(r, s); err != nil {
 		return Result{}, err
@@ -212,6 +216,9 @@ func (c *call) watch(ctx context.Context, e *ends) (Result, error) {
 	c.mu.Lock()
 	cause := c.cause
 	c.mu.Unlock()
+	if cause == "" {
+		cause = c.overLimit(r)
+	}
 	return c.result(r, s, cause), nil
 }
 
@@ -229,7 +236,7 @@ func (c *call) failed(r *report, s *streams) error {
 		return fmt.Errorf("the keeper of a confined call ended it: %s", r.reason)
 	case r.started && !r.gone && (!c.policy.Spaces || !r.keeper):
 		return &SurvivorsError{"the keeper ended before it had seen to the call's processes"}
-	case r.layer == layerDir || r.layer == layerExec || r.started:
+	case r.layer == layerDir || r.layer == layerExec || r.started || r.kills > 0:
 		return nil
 	}
 	if r.failed && r.layer != layerKeeper {
@@ -270,6 +277,7 @@ type report struct {
 	gone    bool
 	cpu     time.Duration
 	peak    uint64
+	kills   uint64 // processes that were killed for lack of memory
 }
 
 // readReport reads until the keeper is gone. Only the keeper has the other end:

@@ -165,6 +165,8 @@ func (l Limits) check() error {
 	}{
 		{"timeout", int64(l.Timeout), 0},
 		{"maxmemory", l.MaxMemory, minMemory},
+		{"maxtreememory", l.MaxTreeMemory, minMemory},
+		{"maxcpu", int64(l.MaxCPU), 0},
 		{"maxoutput", l.MaxOutput, 0},
 		{"maxvalue", l.MaxValue, 0},
 		{"maxprocesses", int64(l.MaxProcesses), minProcesses},

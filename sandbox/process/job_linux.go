@@ -4,6 +4,7 @@ package process
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -28,16 +29,13 @@ func newJob(p *policy, control int, program, groups []int) (*job, error) {
 	j := &job{first: p.Spaces, control: uintptr(len(program))}
 	l := &j.own
 
-	// A control group first: whatever is used from here on counts.
-	for _, fd := range groups {
-		l.add(LayerLimits, "enter the control group", unix.SYS_WRITE, uintptr(fd), l.text("0"), 1)
-	}
 	// Of everything that the spawner has open, other calls' descriptors among it,
 	// nothing is kept but this call's.
-	for i, fd := range append(program[:len(program):len(program)], control) {
+	for i, fd := range slices.Concat(program, []int{control}, groups) {
 		l.add(layerKeeper, "put descriptors in order", unix.SYS_DUP3, uintptr(fd), uintptr(i), 0)
 	}
-	l.add(layerKeeper, "close the spawner's descriptors", unix.SYS_CLOSE_RANGE, j.control+1, uintptr(^uint32(0)), 0)
+	group := j.control + 1
+	l.add(layerKeeper, "close the spawner's descriptors", unix.SYS_CLOSE_RANGE, group+uintptr(len(groups)), uintptr(^uint32(0)), 0)
 	l.add(LayerSession, "start a session", unix.SYS_SETSID)
 	action := pointer(l, new([8]uint64))
 	l.add(LayerSession, "wait for children", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), action, 0, kernelSignals/8)
@@ -57,6 +55,11 @@ func newJob(p *policy, control int, program, groups []int) (*job, error) {
 	}
 	l.add(layerKeeper, "make a pipe", unix.SYS_PIPE2, pointer(l, &j.exec), unix.O_CLOEXEC)
 
+	// The program's process, not the keeper: whatever becomes of the group, the
+	// keeper tells of it.
+	for i := range groups {
+		j.child.add(LayerCgroup, "enter the control group", unix.SYS_WRITE, group+uintptr(i), j.child.text("0"), 1)
+	}
 	if err := writeProgram(&j.child, p, ruleset, j.control); err != nil {
 		return nil, err
 	}
@@ -105,6 +108,11 @@ func writeProgram(c *list, p *policy, ruleset *int32, descriptors uintptr) error
 		{unix.RLIMIT_DATA, uint64(p.Memory)}, {unix.RLIMIT_FSIZE, uint64(p.FileBytes)}, {unix.RLIMIT_NOFILE, uint64(p.Descriptors)},
 	} {
 		if err := c.limit(limit.resource, limit.value); err != nil {
+			return &layerError{LayerLimits, "set limits", err}
+		}
+	}
+	if p.CPUSeconds > 0 {
+		if err := c.limit(unix.RLIMIT_CPU, uint64(p.CPUSeconds)); err != nil {
 			return &layerError{LayerLimits, "set limits", err}
 		}
 	}

@@ -69,15 +69,10 @@ const (
 const noStep = ^uint32(0)
 
 // fork starts the keeper of a job. The pidfd is the caller's.
-func fork(j *job, flags uintptr, cgroup int) (pidfd int, err error) {
+func fork(j *job, flags uintptr) (pidfd int, err error) {
 	var fd int32
-	args := &cloneArgs{Flags: uint64(flags) | unix.CLONE_PIDFD, Pidfd: uint64(uintptr(unsafe.Pointer(&fd))), ExitSignal: uint64(unix.SIGCHLD)}
-	if cgroup >= 0 {
-		args.Flags |= unix.CLONE_INTO_CGROUP
-		args.Cgroup = uint64(cgroup)
-	}
 	runtime.LockOSThread()
-	errno := forkKeeper(j, args, cgroup >= 0, &fd)
+	errno := forkKeeper(j, flags|unix.CLONE_PIDFD|uintptr(unix.SIGCHLD), &fd)
 	runtime.UnlockOSThread()
 	runtime.KeepAlive(j)
 	if errno != 0 {
@@ -86,28 +81,16 @@ func fork(j *job, flags uintptr, cgroup int) (pidfd int, err error) {
 	return int(fd), nil
 }
 
-// cloneArgs is the argument of clone3.
-type cloneArgs struct {
-	Flags, Pidfd, ChildTid, ParentTid, ExitSignal, Stack, StackSize, TLS, SetTid, SetTidSize, Cgroup uint64
-}
-
-// forkKeeper uses clone3 only for what clone does not have: there are hosts that
-// deny it.
+// forkKeeper uses clone and not clone3: there are hosts that deny the latter.
 //
 //go:norace
 //go:nocheckptr
 //go:noinline
-func forkKeeper(j *job, args *cloneArgs, three bool, fd *int32) syscall.Errno {
+func forkKeeper(j *job, flags uintptr, fd *int32) syscall.Errno {
 	all, before := ^uint64(0), uint64(0)
 	const size = unsafe.Sizeof(all)
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&all)), uintptr(unsafe.Pointer(&before)), size, 0, 0)
-	var pid uintptr
-	var errno syscall.Errno
-	if three {
-		pid, _, errno = syscall.RawSyscall6(unix.SYS_CLONE3, uintptr(unsafe.Pointer(args)), unsafe.Sizeof(*args), 0, 0, 0, 0)
-	} else {
-		pid, _, errno = syscall.RawSyscall6(unix.SYS_CLONE, uintptr(args.Flags|args.ExitSignal), 0, uintptr(unsafe.Pointer(fd)), 0, 0, 0)
-	}
+	pid, _, errno := syscall.RawSyscall6(unix.SYS_CLONE, flags, 0, uintptr(unsafe.Pointer(fd)), 0, 0, 0)
 	if errno == 0 && pid == 0 {
 		keep(j)
 	}

@@ -79,6 +79,10 @@ func (c *call) status(r *report, s *streams, cause sandbox.Status) (sandbox.Stat
 		return status, e
 	case s.value.total > limits.MaxValue:
 		return fault(sandbox.StatusOutputLimit, string(sandbox.StatusOutputLimit), "the value is larger than %d bytes", limits.MaxValue)
+	case cause == sandbox.StatusMemoryLimit:
+		return fault(cause, string(cause), "the processes of the call needed more than %d bytes of memory together", limits.MaxTreeMemory)
+	case cause == sandbox.StatusTimeout && limits.MaxCPU > 0 && r.cpu >= limits.MaxCPU:
+		return fault(cause, string(cause), "the processes of the call used more than %v of processor time together", limits.MaxCPU)
 	case cause == sandbox.StatusTimeout:
 		return fault(cause, string(cause), "the call ran longer than %v", limits.Timeout)
 	case cause == sandbox.StatusOutputLimit:
@@ -110,6 +114,9 @@ func (c *call) enforced(r *report) Enforced {
 		} else {
 			e.Missing = append(e.Missing, layer)
 		}
+	}
+	if have(LayerCgroup, c.group != nil); c.group != nil {
+		e.Cgroup = c.group.version
 	}
 	have(LayerNamespaces, p.Spaces)
 	have(LayerFileSystem, p.Spaces)

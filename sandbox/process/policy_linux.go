@@ -29,7 +29,7 @@ type policy struct {
 	// fdExtra on. They come with the request.
 	Extra int
 	// Groups is how many open cgroup.procs files come with the request: the
-	// keeper writes itself into each before it does anything else.
+	// program's process writes itself into each before it does anything else.
 	Groups int
 
 	// Spaces: the keeper is started in namespaces of its own.
@@ -44,6 +44,7 @@ type policy struct {
 	Memory, FileBytes, TempBytes int64
 	Processes                    int64 // 0: not bounded
 	Descriptors                  int64
+	CPUSeconds                   int64 // of one process; 0: not bounded
 }
 
 // grant is one path and how it may be used.

@@ -8,8 +8,10 @@ import (
 
 // Result is how a call ended, what it left, and what confined it.
 type Result struct {
-	// Result is as for every back end. Usage has Wall, CPU, PeakMemory (of the
-	// largest process) and the bytes produced.
+	// Result is as for every back end. Usage has Wall, CPU, PeakMemory and the
+	// bytes produced. With a control group, CPU and PeakMemory are those of the
+	// whole call; else CPU is what the keeper saw of it, and PeakMemory that of
+	// the largest process.
 	sandbox.Result
 	// ExitCode is the program's own; -1 when a signal ended it or it never ran.
 	ExitCode int
@@ -25,6 +27,7 @@ type Layer string
 
 // The layers, in the order in which they are applied.
 const (
+	LayerCgroup      Layer = "cgroup"      // a control group: memory, processor time and processes of the call as a whole
 	LayerNamespaces  Layer = "namespaces"  // user (unless root), pid, mount, net (unless granted), ipc, uts
 	LayerFileSystem  Layer = "file_system" // a private tree with nothing but what is granted
 	LayerProc        Layer = "proc"        // a /proc that shows the call's own processes only
@@ -48,6 +51,8 @@ type Enforced struct {
 	// LandlockABI is the kernel's version of Landlock, whose rights were all
 	// handled up to [MaxLandlockABI].
 	LandlockABI int
+	// Cgroup is the version of the control group, 1 or 2; 0: there is none.
+	Cgroup int
 	// UID is who the program ran as on the host.
 	UID int
 }

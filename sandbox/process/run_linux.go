@@ -58,7 +58,17 @@ func runOnce(ctx context.Context, spec *Spec, asked Limits, root, spaces bool) (
 	}
 	defer done()
 	c := &call{spec: spec, policy: p, stop: make(chan struct{})}
-	return c.run(ctx)
+	if err := c.joinGroup(asked); err != nil {
+		return Result{}, err
+	}
+	defer c.leaveGroup()
+	result, err := c.run(ctx)
+	if e, missing := errors.AsType[*UnavailableError](err); missing && e.Layer == LayerCgroup && groupNeeded(asked, spec.Process) == "" {
+		c = &call{spec: spec, policy: p, stop: make(chan struct{})}
+		p.Groups, p.CPUSeconds = 0, wholeSeconds(asked.MaxCPU)
+		return c.run(ctx)
+	}
+	return result, err
 }
 
 // plan turns a Spec into what the keeper does, or says what is missing. done

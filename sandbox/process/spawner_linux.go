@@ -134,21 +134,17 @@ func start(r *received, control int) error {
 		return fmt.Errorf("read the policy: %w", err)
 	}
 	own := r.fds[requestProgram:]
-	if want := fdExtra + p.Extra + p.Groups; p.Extra < 0 || p.Extra > maxExtra || p.Groups < 0 || len(own) < want || len(own) > want+1 {
+	if want := fdExtra + p.Extra + p.Groups; p.Extra < 0 || p.Extra > maxExtra || p.Groups < 0 || len(own) != want {
 		return fmt.Errorf("%d descriptors came with the request, want %d", len(own), want)
 	}
 	if root := os.Geteuid() == 0; root != p.Drop || !root && (p.UID != os.Geteuid() || p.GID != os.Getegid()) {
 		return errors.New("the host is another user than its spawner")
 	}
-	cgroup := -1
-	if len(own) > fdExtra+p.Extra+p.Groups {
-		cgroup = own[len(own)-1]
-	}
-	j, err := newJob(p, control, own[:fdExtra+p.Extra], own[fdExtra+p.Extra:fdExtra+p.Extra+p.Groups])
+	j, err := newJob(p, control, own[:fdExtra+p.Extra], own[fdExtra+p.Extra:])
 	if err != nil {
 		return err
 	}
-	pidfd, err := fork(j, p.spaces(), cgroup)
+	pidfd, err := fork(j, p.spaces())
 	if err != nil {
 		return &layerError{LayerNamespaces, "start the keeper", err}
 	}

@@ -109,6 +109,17 @@ type Limits struct {
 	// the call may have, in all; memory shared between processes is not counted.
 	// Default [DefaultMaxMemory].
 	MaxMemory int64
+	// MaxTreeMemory is how many bytes of memory all processes of the call may
+	// have together: shared memory, /tmp and, while there is room, the files that
+	// they read and write count. Past it, the kernel ends the call. It takes a
+	// control group; set without one, the call is refused. Default MaxMemory
+	// where there is a control group, else nothing bounds the sum.
+	MaxTreeMemory int64
+	// MaxCPU is how much processor time all processes of the call may use
+	// together. With the Process grant it takes a control group; set without one,
+	// the call is refused. Without that grant it then is rounded up to seconds.
+	// Default: as much as the processors give within Timeout.
+	MaxCPU time.Duration
 	// MaxOutput is how many bytes of standard output and standard error are
 	// kept, both together; at [sandbox.FloodFactor] times that the call is
 	// stopped. Default [sandbox.DefaultMaxOutput].
@@ -118,8 +129,9 @@ type Limits struct {
 	MaxValue int64
 	// MaxProcesses is how many processes and threads there may be at a time, the
 	// keeper included unless the host is root. It cannot be held without
-	// namespaces where the host is not root: set there, the call is refused.
-	// Default [DefaultMaxProcesses].
+	// namespaces where the host is not root: set there, the call is refused. A
+	// control group counts the program's alone, up to the same number. Default
+	// [DefaultMaxProcesses].
 	MaxProcesses int
 	// MaxFileBytes is how large each file may become. Default
 	// [DefaultMaxFileBytes].
@@ -128,9 +140,8 @@ type Limits struct {
 	// [DefaultMaxDescriptors].
 	MaxDescriptors int
 	// MaxTempBytes is how many bytes the private /tmp may hold, which is
-	// /dev/shm as well. Without
-	// namespaces there is no /tmp: set there, the call is refused. Default
-	// [DefaultMaxTempBytes].
+	// /dev/shm as well. Without namespaces there is no /tmp: set there, the call
+	// is refused. Default [DefaultMaxTempBytes].
 	MaxTempBytes int64
 }
 
@@ -146,6 +157,7 @@ const (
 func (l Limits) withDefaults() Limits {
 	setDefault(&l.Timeout, sandbox.DefaultTimeout)
 	setDefault(&l.MaxMemory, DefaultMaxMemory)
+	setDefault(&l.MaxTreeMemory, l.MaxMemory)
 	setDefault(&l.MaxOutput, sandbox.DefaultMaxOutput)
 	setDefault(&l.MaxValue, sandbox.DefaultMaxValue)
 	setDefault(&l.MaxProcesses, DefaultMaxProcesses)

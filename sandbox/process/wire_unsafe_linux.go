@@ -16,8 +16,7 @@ import (
 // sockets that keep packets whole and in order.
 //
 // A request is one byte, and these descriptors. Beyond the program's own come
-// files to write to, so that the keeper is in a control group, and at most one
-// control group to be born in.
+// files to write to, so that the program is in a control group.
 const (
 	requestControl = iota // the keeper's end of a socket: reports; closed, it ends the call
 	requestPolicy
