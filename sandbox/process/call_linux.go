@@ -112,10 +112,23 @@ func closeAll(files ...*os.File) {
 	}
 }
 
+// errNotTaken: the spawner ended before it took the request. Nothing was done.
+var errNotTaken = errors.New("the spawner ended before it took the request")
+
 func (c *call) run(ctx context.Context) (Result, error) {
-	if ctx.Err() != nil {
-		return c.result(&report{}, &streams{}, causeOf(ctx)), nil
+	for range 3 {
+		if ctx.Err() != nil {
+			return c.result(&report{}, &streams{}, causeOf(ctx)), nil
+		}
+		r, err := c.try(ctx)
+		if !errors.Is(err, errNotTaken) {
+			return r, err
+		}
 	}
+	return Result{}, fmt.Errorf("start a confined call: %w%s", errNotTaken, resident.lastWords())
+}
+
+func (c *call) try(ctx context.Context) (Result, error) {
 	var groups []*os.File
 	if c.group != nil {
 		groups = c.group.enter
@@ -131,14 +144,15 @@ func (c *call) run(ctx context.Context) (Result, error) {
 	if err == nil {
 		err = c.handOver(theirs[:])
 	}
+	var s *spawner
 	if err == nil {
-		err = resident.request(slices.Concat([]*os.File{control, policy}, theirs[:], c.extra, groups))
+		s, err = resident.request(slices.Concat([]*os.File{control, policy}, theirs[:], c.extra, groups))
 	}
 	closeAll(append(theirs[:], control, policy)...)
 	if err != nil {
 		return Result{}, fmt.Errorf("start a confined call: %w", err)
 	}
-	return c.watch(ctx, &e)
+	return c.watch(ctx, &e, s)
 }
 
 // handOver gives the program's streams to its user, who may open them once
@@ -156,7 +170,7 @@ func (c *call) handOver(streams []*os.File) error {
 }
 
 // watch feeds the program, reads what it writes, and sees to its end.
-func (c *call) watch(ctx context.Context, e *ends) (Result, error) {
+func (c *call) watch(ctx context.Context, e *ends, by *spawner) (Result, error) {
 	s := &streams{call: c}
 	s.start(&e.program)
 	keepers := make(chan *keeper, 1)
@@ -187,7 +201,7 @@ func (c *call) watch(ctx context.Context, e *ends) (Result, error) {
 					return Result{}, &SurvivorsError{"the keeper did not answer and could not be killed: " + err.Error()}
 				}
 			default:
-				resident.give() // it has not even started the keeper
+				resident.drop(by) // it has not even started the keeper
 			}
 			r = <-reports
 		}
@@ -205,6 +219,11 @@ func (c *call) watch(ctx context.Context, e *ends) (Result, error) {
 		if err != nil {
 			return Result{}, &SurvivorsError{"the keeper's end was not seen: " + err.Error()}
 		}
+	}
+	if !r.taken && ctx.Err() == nil {
+		s.finish(&e.program)
+		resident.drop(by)
+		return Result{}, errNotTaken
 	}
 	if err := c.endGroup(r); err != nil {
 		return Result{}, err
@@ -263,6 +282,7 @@ func (c *call) failed(r *report, s *streams) error {
 
 // report is what spawner and keeper say of a call.
 type report struct {
+	taken   bool // the spawner has the request
 	keeper  bool // the host has the keeper's pidfd
 	missing []Layer
 	started bool
@@ -292,6 +312,8 @@ func (c *call) readReport(control *os.File, keepers chan<- *keeper) *report {
 		m, layer, what, ok := parseMessage(packet.data)
 		switch {
 		case !ok:
+		case m.Kind == sayTaken:
+			r.taken = true
 		case m.Kind == sayKeeper && len(packet.fds) == 1 && !r.keeper:
 			r.keeper = true
 			keepers <- newKeeper(packet.fds[0])

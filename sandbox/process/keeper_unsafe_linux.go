@@ -57,7 +57,8 @@ type message struct {
 
 // Kinds of messages.
 const (
-	sayKeeper     = 1 + iota // the spawner: here is the keeper's pidfd
+	sayTaken      = 1 + iota // the spawner has the request; without this nothing was done
+	sayKeeper                // the spawner: here is the keeper's pidfd
 	sayMissing               // a layer that can be done without
 	sayFailed                // there is no program: what could not be done
 	sayStarted               // the program runs

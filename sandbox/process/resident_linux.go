@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -35,32 +37,32 @@ type spawner struct {
 }
 
 // request hands a call's descriptors to the spawner, in the order that
-// requestControl and the others say. When it returns nil, the other end of the
-// call's socket answers, or is closed.
-func (h *host) request(files []*os.File) error {
+// requestControl and the others say. If it returns no error, the other end of
+// the call's socket answers, or is closed.
+func (h *host) request(files []*os.File) (*spawner, error) {
 	fds := make([]int, len(files))
 	for i, f := range files {
 		fd, err := descriptor(f)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		fds[i] = fd
 	}
 	for range 3 {
 		s, err := h.spawner()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		err = s.send(fds)
 		if err == nil {
-			return nil
+			return s, nil
 		}
 		if !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, os.ErrClosed) {
-			return fmt.Errorf("ask the spawner: %w", err)
+			return nil, fmt.Errorf("ask the spawner: %w", err)
 		}
 		h.drop(s) // it was gone before it had the request
 	}
-	return errors.New("the spawner ends as soon as it is started" + h.lastWords())
+	return nil, errors.New("the spawner ends as soon as it is started" + h.lastWords())
 }
 
 // descriptor is a file's descriptor, which stays as it is: Fd would make it block.
@@ -109,7 +111,7 @@ func newSpawner() (s *spawner, err error) {
 		// A session of its own: what a terminal sends to this process's group is
 		// not meant for calls.
 		s.process, err = os.StartProcess("/proc/self/exe", []string{spawnerName}, &os.ProcAttr{
-			Dir: "/", Env: spawnerEnv, Files: []*os.File{null, null, s.words, theirs}, Sys: &syscall.SysProcAttr{Setsid: true},
+			Dir: "/", Env: spawnerEnv(), Files: []*os.File{null, null, s.words, theirs}, Sys: &syscall.SysProcAttr{Setsid: true},
 		})
 	}
 	if err != nil {
@@ -119,9 +121,12 @@ func newSpawner() (s *spawner, err error) {
 	return s, nil
 }
 
-// spawnerEnv is the spawner's own environment. A program built with the race
-// detector sleeps for a second when it ends, unless told not to.
-var spawnerEnv = []string{"GORACE=atexit_sleep_ms=0"}
+// spawnerEnv is the spawner's own environment: as many processors as this
+// process uses. A program built with the race detector sleeps for a second when
+// it ends, unless told not to.
+func spawnerEnv() []string {
+	return []string{"GOMAXPROCS=" + strconv.Itoa(runtime.GOMAXPROCS(0)), "GORACE=atexit_sleep_ms=0"}
+}
 
 // send gives the spawner a request. One that has not taken it after the grace
 // counts as dead.
@@ -157,16 +162,6 @@ func (h *host) drop(s *spawner) {
 		s.end()
 		h.words = s.said()
 		closeAll(s.words)
-	}
-}
-
-// give gives the present spawner up: it hangs.
-func (h *host) give() {
-	h.mu.Lock()
-	s := h.now
-	h.mu.Unlock()
-	if s != nil {
-		h.drop(s)
 	}
 }
 

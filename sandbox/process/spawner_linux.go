@@ -123,6 +123,9 @@ func handle(r *received) {
 		return // no request of ours
 	}
 	control = r.fds[requestControl]
+	if err := sendPacket(control, message{Kind: sayTaken}.bytes("")); err != nil {
+		return // the host is gone
+	}
 	if err := start(r, control); err != nil {
 		_ = sendPacket(control, failure(err)) // the host is gone if this fails
 	}

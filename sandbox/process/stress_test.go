@@ -6,12 +6,16 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -135,15 +139,47 @@ func TestHostDies(t *testing.T) {
 			if !eventually(func() bool { return len(marked(t, mark)) > 10 }) {
 				t.Error("the tree did not grow")
 			}
+			spawners := childrenOf(t, host.Process.Pid)
+			if len(spawners) != 1 {
+				t.Errorf("the host has children %v, want one spawner", spawners)
+			}
 			if err := host.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
 			_ = host.Wait() // killed
+			if !eventually(func() bool {
+				for _, pid := range spawners {
+					if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
+						return false
+					}
+				}
+				return true
+			}) {
+				t.Errorf("spawners %v survive", spawners)
+			}
 			if !eventually(func() bool { return len(marked(t, mark)) == 0 }) {
 				t.Errorf("processes %v survive", marked(t, mark))
 			}
 		})
 	}
+}
+
+// childrenOf gives the processes that have this parent.
+func childrenOf(t *testing.T, parent int) []int {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err == nil && strings.Contains(string(text), fmt.Sprintf("\nPPid:\t%d\n", parent)) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // eventually waits for something that happens by itself.
