@@ -42,6 +42,15 @@ jobs=$(nproc)
 . "$here/flags.env"
 . "$here/recipe.sh"
 
+# describe NAME LANGUAGE FLAG...: checks NAME.wasm in the current directory and
+# writes NAME.json about it.
+describe() {
+	local dir=$PWD tools=()
+	while read -r line; do tools+=(-tool "$line"); done < <(toolchain_id)
+	CGO_ENABLED=0 "${GO:-go}" -C "$guests" run ./build/describe -recipe "$here" -dir "$dir" -name "$1" -language "$2" \
+		"${tools[@]}" "${@:3}"
+}
+
 toolchain_check
 mkdir -p "$store" "$out"
 refuse_shared "$cache"

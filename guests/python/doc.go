@@ -2,6 +2,5 @@
 // arguments of a call in the form that the guest's shim reads.
 //
 // The guest itself is built from the sources below this folder; see README.md
-// for the build, VALUES.md for what becomes of values on their way out, and
-// GLOBALS.md for the form of arguments on their way in.
+// for the build and VALUES.md for what becomes of values on their way out.
 package python

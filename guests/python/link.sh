@@ -15,9 +15,9 @@ link_guest() {
 	local file objects=()
 	guest_python "$here/freeze/freeze.py" pack "$work/bootstrap" - "$here/bootstrap"
 	guest_python "$here/freeze/freeze.py" table "$work/table.c" "$stdlib_dir/zones" "$stdlib_dir/stdlib" "$work/bootstrap"
-	for file in "$here"/shim/*.c "$here/freeze/frozen.c" "$work/table.c"; do
-		wasm_cc "$base_dir" -std=gnu23 -Wall -Wextra -Wno-unused-parameter -Werror $CFLAGS_SHIM $emulation -ffile-prefix-map="$here=." \
-			-ffile-prefix-map="$work=." -I"$here/shim" -I"$here/freeze" -isystem "$base_dir/include" -isystem "$base_dir/include/internal" \
+	for file in "$guests"/shim/*.c "$here"/shim/*.c "$here/freeze/frozen.c" "$work/table.c"; do
+		wasm_cc "$base_dir" -std=gnu23 -Wall -Wextra -Wno-unused-parameter -Werror $CFLAGS_SHIM $emulation -ffile-prefix-map="$guests=." \
+			-ffile-prefix-map="$work=." -I"$guests/shim" -I"$here/shim" -I"$here/freeze" -isystem "$base_dir/include" -isystem "$base_dir/include/internal" \
 			-c "$file" -o "$work/$(basename "$file" .c).o"
 		objects+=("$work/$(basename "$file" .c).o")
 	done
@@ -40,9 +40,12 @@ describe_guest() {
 	local level=19 # in two parts, so that two processors share the work
 	[ "$fast" = 0 ] || level=3
 	zstd -q -$level --no-progress -T2 -B9000000 python.wasm -o python.wasm.zst
-	guest_python "$here/describe.py" "$here" "$base_dir" "$stdlib_dir" \
-		"build=$(guest_key)" "optimised=$((1 - fast))" "toolchain=$(toolchain_id)" \
-		"CFLAGS_EVAL=$CFLAGS_EVAL" "CFLAGS_CPYTHON=$CFLAGS_CPYTHON" "CFLAGS_SQLITE=$CFLAGS_SQLITE" \
-		"CFLAGS_LIBS=$CFLAGS_LIBS" "CFLAGS_SHIM=$CFLAGS_SHIM" "LDFLAGS=$LDFLAGS" "WASM_OPT=$WASM_OPT"
+	describe python Python -build "$(guest_key)" -optimised="$((1 - fast))" \
+		-native-modules "$base_dir/modules.txt" -frozen-modules "$stdlib_dir/stdlib.idx" -time-zones "$stdlib_dir/zones.idx" \
+		-component "CPython=$PYTHON_SOURCE" -component "SQLite=$SQLITE_SOURCE" -component "bzip2=$BZIP2_VERSION" \
+		-component "tzdata=$TZDATA_VERSION" -component "wasi-libc=$WASI_LIBC_VERSION" -component "xz=$XZ_VERSION" \
+		-component "zlib=$ZLIB_VERSION" -flag "CFLAGS_EVAL=$CFLAGS_EVAL" -flag "CFLAGS_CPYTHON=$CFLAGS_CPYTHON" \
+		-flag "CFLAGS_SQLITE=$CFLAGS_SQLITE" -flag "CFLAGS_LIBS=$CFLAGS_LIBS" -flag "CFLAGS_SHIM=$CFLAGS_SHIM" \
+		-flag "LDFLAGS=$LDFLAGS" -flag "WASM_OPT=$WASM_OPT"
 	rm python.wasm
 }

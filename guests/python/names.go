@@ -3,7 +3,15 @@ package python
 import (
 	"errors"
 	"strings"
+
+	"github.com/mayfly-run/mayfly/guests/globals"
 )
+
+// EncodeGlobals is [globals.Encode] for names that are Python identifiers of
+// the caller's own.
+func EncodeGlobals(values map[string]any, maxDepth int) ([]byte, error) {
+	return globals.Encode(values, maxDepth, checkName)
+}
 
 // checkName reports why name cannot be a global variable that a caller sets.
 //

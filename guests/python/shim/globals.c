@@ -1,7 +1,6 @@
 /* Reads the globals section: the arguments of a call as Python objects.
  *
- * The form is ours (globals.md in the folder above describes it; encode.go
- * writes it). It differs from marshal in one thing that pays: the keys of a
+ * The form is ours (guests/globals describes and writes it). It differs from marshal in one thing that pays: the keys of a
  * dict stand once for all dicts that have the same ones, so a row costs an
  * allocation and its values. */
 #define Py_BUILD_CORE 1

@@ -1,4 +1,4 @@
-package python
+package globals
 
 import (
 	"encoding/binary"
@@ -15,7 +15,7 @@ import (
 	"github.com/mayfly-run/mayfly/sandbox"
 )
 
-// The tags of the form; GLOBALS.md explains them. globals.c has the same list.
+// The tags of the form; GLOBALS.md explains them. each guest's globals.c has the same list.
 const (
 	tagNone = iota
 	tagTrue
@@ -43,14 +43,15 @@ const (
 	maxSize  = math.MaxInt32
 )
 
-// EncodeGlobals writes globals as one section of a request. The kinds of
-// values are those that [sandbox.Spec] lists; maxDepth is how many lists and
-// dicts may lie within each other in one argument (a table counts as two).
+// Encode writes globals as one section of a request. The kinds of values are
+// those that [sandbox.Spec] lists; maxDepth is how many lists and dicts may lie
+// within each other in one argument (a table counts as two). checkName says
+// what is wrong with a name that the guest's language cannot have for a global
+// variable of the caller's own: "has a name that …".
 //
-// It fails with *[sandbox.ArgumentError] for a name that is not a Python
-// identifier of the caller's own and for a value that has no form. The same
-// globals always give the same bytes.
-func EncodeGlobals(globals map[string]any, maxDepth int) ([]byte, error) {
+// It fails with *[sandbox.ArgumentError] for such a name and for a value that
+// has no form. The same globals always give the same bytes.
+func Encode(globals map[string]any, maxDepth int, checkName func(name string) error) ([]byte, error) {
 	e := encoder{maxDepth: maxDepth, buf: make([]byte, headerSize, 1024)}
 	names := slices.Sorted(maps.Keys(globals))
 	object := e.beginDict()

@@ -1,4 +1,4 @@
-package python
+package globals
 
 import (
 	"encoding/json"
@@ -53,7 +53,7 @@ func BenchmarkEncode(b *testing.B) {
 		b.Run("rows="+c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				out, err := EncodeGlobals(map[string]any{"rows": c.v}, 64)
+				out, err := Encode(map[string]any{"rows": c.v}, 64, anyName)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package python
+package globals
 
 import (
 	"encoding/binary"
@@ -212,9 +212,9 @@ func (g *generator) jsonText(text *strings.Builder) string {
 	return s
 }
 
-// FuzzEncodeGlobals: whatever is written is read back, by code that shares
+// FuzzEncode: whatever is written is read back, by code that shares
 // nothing with the writer.
-func FuzzEncodeGlobals(f *testing.F) {
+func FuzzEncode(f *testing.F) {
 	r := startReader(f)
 	f.Add([]byte{})
 	for i := range byte(64) {
@@ -230,7 +230,7 @@ func FuzzEncodeGlobals(f *testing.F) {
 		}
 		g := generator{data: data}
 		value, want := g.value()
-		out, err := EncodeGlobals(map[string]any{"x": value}, 64)
+		out, err := Encode(map[string]any{"x": value}, 64, anyName)
 		if err != nil {
 			t.Fatalf("a value of the listed kinds is refused: %v", err)
 		}
@@ -246,7 +246,7 @@ func FuzzRawJSON(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, err := EncodeGlobals(map[string]any{"x": sandbox.RawJSON(text)}, 64)
+		_, err := Encode(map[string]any{"x": sandbox.RawJSON(text)}, 64, anyName)
 		if err != nil {
 			if e, ok := err.(*sandbox.ArgumentError); !ok || !strings.HasPrefix(e.Path, "/x") {
 				t.Errorf("the error is %#v", err)
