@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/mayfly-run/mayfly/guests/js"
 	"github.com/mayfly-run/mayfly/guests/python"
 	"github.com/mayfly-run/mayfly/sandbox"
 )
@@ -28,6 +29,7 @@ type recipe struct {
 func recipes() []recipe {
 	return []recipe{
 		{"python", "main.py", python.EncodeGlobals},
+		{"js", "main.js", js.EncodeGlobals},
 	}
 }
 

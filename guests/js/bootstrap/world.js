@@ -1,0 +1,90 @@
+// The rest of what code finds around it: a few things that every JavaScript
+// host has, and doors that lead nowhere, each with a sign. Gives what the module
+// "mayfly" exports. An expression; boot.c calls it with the shim's functions.
+(host) => {
+const { now, call, granted, fill, kind } = host;
+const { apply, defineProperty, getOwnPropertyDescriptor } = Reflect;
+const take = (method) => (self, ...args) => apply(method, self, args);
+const test = take(RegExp.prototype.test), parse = JSON.parse, big = BigInt, safe = Number.isSafeInteger;
+const resolved = Promise.resolve(), then = take(Promise.prototype.then);
+const hex = take(Number.prototype.toString), padStart = take(String.prototype.padStart), slice = take(String.prototype.slice);
+const text = String;
+
+function define(name, value) {
+  defineProperty(globalThis, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
+}
+
+class ToolError extends Error {
+  static {
+    defineProperty(this.prototype, "name", { __proto__: null, value: "ToolError", writable: true, enumerable: false, configurable: true });
+  }
+}
+
+// Integers that a Number cannot hold are kept as BigInt.
+function exact(key, value, context) {
+  if (typeof value === "number" && !safe(value) && test(/^-?[0-9]+$/, context.source)) return big(context.source);
+  return value;
+}
+
+function read(json) {
+  return test(/[0-9]{16}/, json) ? parse(json, exact) : parse(json);
+}
+
+// Calls a tool of the host and gives its result. The arguments must have a JSON
+// form, as a result must.
+function callTool(name, args = {}) {
+  if (!granted()) throw new TypeError("this call may not call host tools");
+  if (typeof name !== "string") throw new TypeError("the name of a tool is a string");
+  if (kind(args) < 0) throw new TypeError("the arguments of a tool are an object of names and values");
+  const result = call(name, args);
+  if (!result[0]) throw new ToolError(result[1]);
+  return read(result[1]);
+}
+
+const mayfly = { callTool, ToolError };
+define("mayfly", mayfly);
+
+define("queueMicrotask", function queueMicrotask(callback) {
+  if (typeof callback !== "function") throw new TypeError("queueMicrotask needs a function to call");
+  then(resolved, () => { callback(); });
+});
+const later = setTimeout, cancel = clearTimeout;
+define("setTimeout", later);
+define("setInterval", setInterval);
+define("clearTimeout", cancel);
+define("clearInterval", cancel);
+define("setImmediate", function setImmediate(callback, ...args) { return later(callback, 0, ...args); });
+define("clearImmediate", function clearImmediate(id) { cancel(id); });
+
+define("performance", { now() { return now(); } });
+
+define("crypto", {
+  getRandomValues(array) {
+    if (!(kind(array) === 6 || kind(array) === 7) || array.buffer === undefined) throw new TypeError("getRandomValues needs a typed array of integers");
+    fill(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
+    return array;
+  },
+  randomUUID() {
+    const bytes = new Uint8Array(16);
+    fill(bytes);
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let id = "";
+    for (let i = 0; i < 16; i++) id += (i === 4 || i === 6 || i === 8 || i === 10 ? "-" : "") + padStart(hex(bytes[i], 16), 2, "0");
+    return id;
+  },
+});
+
+// A door: what it would do cannot be done here, and the sign says so.
+function door(name, sentence) {
+  define(name, { [name]() { throw new Error(sentence); } }[name]);
+}
+const NETWORK = "there is no network here; everything a program needs must be in its arguments";
+door("fetch", NETWORK);
+door("XMLHttpRequest", NETWORK);
+door("WebSocket", NETWORK);
+define("require", function require(name) {
+  throw new Error(`cannot find module '${slice(text(name), 0, 200)}': there are no modules here but 'mayfly'; what a program needs must be in it or in its arguments`);
+});
+return mayfly;
+}
