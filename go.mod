@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/alecthomas/kong v1.17.0 // cmd/mayfly: flags
 	github.com/bmatcuk/doublestar/v4 v4.10.4 // manifests: patterns for files
+	github.com/evanw/esbuild v0.28.2 // guests/js/typescript: types taken out
 	github.com/go-json-experiment/json v1.27.2 // sandbox/rows, internal/canonjson, governor/output: strict JSON
 	github.com/google/cel-go v0.31.0 // governor: policy expressions
 	github.com/google/go-cmp v0.7.0 // tests

@@ -52,6 +52,7 @@ var fences = map[string]struct {
 	"golang.org/x/sync":                        {in: []string{"sandbox/wasm"}},
 	"golang.org/x/sys":                         {in: []string{"sandbox/wasm", "sandbox/process", "cmd"}},
 	"github.com/klauspost/compress":            {in: []string{"guests", "internal"}},
+	"github.com/evanw/esbuild":                 {in: []string{"guests/js/typescript"}},
 	"github.com/ncruces/go-sqlite3":            {in: []string{"internal/store"}},
 	"github.com/go-json-experiment/json":       {in: []string{"."}},
 	"github.com/google/go-cmp":                 {tests: true, in: []string{"."}},

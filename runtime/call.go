@@ -142,6 +142,7 @@ func (r *Runtime) broken(tool *manifests.Tool, so Result) Outcome {
 
 // execute makes a call that was allowed: steps 8 and 9.
 func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args governor.Arguments, in *CodeInput, result *Result) error {
+	tool = execIn(tool, args)
 	via := r.transports[tool.Spec.Transport]
 	if rep := via.prepare(ctx, tool); rep != nil {
 		result.Outcome, result.Error = rep.outcome, rep.failure

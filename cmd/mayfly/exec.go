@@ -16,8 +16,9 @@ import (
 
 // execCommand runs one piece of code.
 type execCommand struct {
-	Script string  `arg:"" optional:"" help:"File with the code; - for standard input."`
-	Code   *string `short:"c" placeholder:"CODE" help:"The code itself, instead of SCRIPT."`
+	Script string   `arg:"" optional:"" help:"File with the code; - for standard input."`
+	Code   *string  `short:"c" placeholder:"CODE" help:"The code itself, instead of SCRIPT."`
+	Lang   langFlag `placeholder:"LANGUAGE" help:"What the code is written in: python, js or ts. Default: by the script's ending (.py, .js, .mjs, .ts, .mts), else python."`
 
 	Rows        fileFlag    `placeholder:"FILE" help:"Bind the rows of a JSON, JSON Lines, CSV or TSV file to the variable rows; - for standard input."`
 	RowsFormat  rows.Format `placeholder:"FORMAT" help:"Format of the rows: json, jsonl, csv or tsv. Default: by the file's ending, else by its text."`
@@ -52,6 +53,8 @@ Examples:
 
   mayfly exec report.py --rows sales.csv --arg 'region="north"'
 
+  mayfly exec --lang js -c 'rows.filter((r) => r.units > 3).length' --rows sales.csv
+
   curl -s https://example.org/rows.json | mayfly exec --rows - -c 'len(rows)' --json
 
 Exit codes: 0 the call was fine, 1 the code raised, 2 the command or its input is wrong, 3 a limit ended the call, 4 something of Mayfly's own failed, 5 the governor blocked the call, 6 a person must approve it first. A signal that ends the call gives 128 plus its number.`
@@ -68,17 +71,27 @@ func (c *execCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	governed, box, err := c.call(ctx, p, spec)
+	language := c.language()
+	restore, failed, err := c.compile(ctx, language, &spec)
+	var governed runtime.Result
+	var box opened
+	if err == nil && failed == nil {
+		governed, box, err = c.call(ctx, p, language.runs(), spec)
+	}
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
 		return err
 	}
-	if governed.Sandbox == nil {
-		return c.refused(p, governed)
+	if failed == nil {
+		if governed.Sandbox == nil {
+			return c.refused(p, governed)
+		}
+		failed = governed.Sandbox
 	}
-	result := *governed.Sandbox
+	result := *failed
+	result.Error = restore(result.Error)
 	code := statusExit(result.Status)
 	if s, ok := errors.AsType[signalError](context.Cause(ctx)); ok && result.Status == sandbox.StatusCancelled {
 		code = exitSignal + exitCode(s.signal)
@@ -121,10 +134,10 @@ func (c *execCommand) specUnlessStopped(ctx context.Context, p *process) (sandbo
 // call opens a sandbox and runs spec in it, as a call of a built-in tool: it
 // takes the same steps as any other call, under the operator's rules if there
 // are some.
-func (c *execCommand) call(ctx context.Context, p *process, spec sandbox.Spec) (result runtime.Result, box opened, err error) {
+func (c *execCommand) call(ctx context.Context, p *process, language runtime.Language, spec sandbox.Spec) (result runtime.Result, box opened, err error) {
 	progress := newProgress(p.stderr)
 	box, err = p.open(ctx, openConfig{
-		guest:     "python",
+		guest:     language.Guest(),
 		cacheDir:  c.dir(progress),
 		maxMemory: spec.Limits.WithDefaults().MaxMemory,
 		progress:  progress.say,
@@ -150,7 +163,7 @@ func (c *execCommand) call(ctx context.Context, p *process, spec sandbox.Spec) (
 	if c.Harness != "" { // nobody approves a call that is under no rules
 		sum = func(value any) string { return digest(func(d *digester) { d.value(value) }) }
 	}
-	args, err := runtime.ExecArgs(spec.Code, spec.Globals, sum)
+	args, err := runtime.ExecArgs(language, spec.Code, spec.Globals, sum)
 	if err != nil {
 		return result, box, usagef("%s: %w", runtime.InvalidArguments, err)
 	}

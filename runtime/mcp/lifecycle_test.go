@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -163,7 +164,11 @@ func TestExec(t *testing.T) {
 	}
 	h.config.Tools = append(h.config.Tools, exec)
 	var specs []sandbox.Spec
-	h.config.OpenSandbox = func(context.Context, string) (sandbox.Sandbox, error) { return recording{&specs}, nil }
+	var opened []string
+	h.config.OpenSandbox = func(_ context.Context, guest string) (sandbox.Sandbox, error) {
+		opened = append(opened, guest)
+		return recording{&specs}, nil
+	}
 	rt := h.open(t)
 	_, c := connect(t, rt, mcp.Config{Exec: true, ExecLimits: sandbox.Limits{Timeout: time.Second}}, "", nil)
 	list, err := c.ListTools(t.Context(), nil)
@@ -186,10 +191,14 @@ func TestExec(t *testing.T) {
 	if len(specs) != 3 || string(specs[0].Globals["n"].(sandbox.RawJSON)) != "9007199254740993" {
 		t.Errorf("calls %+v", specs)
 	}
+	call(t, c, "mayfly_exec", object{"code": "n", "language": "js"})
+	if !slices.Equal(opened, []string{"python", "js"}) {
+		t.Errorf("opened %q", opened)
+	}
 	if r := call(t, c, "mayfly_exec", object{"code": "import os"}); field(r, "code") != "policy_denied" {
 		t.Errorf("denied code: %v", r.StructuredContent)
 	}
-	for name, args := range map[string]object{"nothing": {}, "a member": {"code": "1", "x": 1}, "globals": {"code": "1", "globals": 1}, "code": {"code": 1}} {
+	for name, args := range map[string]object{"nothing": {}, "a member": {"code": "1", "x": 1}, "globals": {"code": "1", "globals": 1}, "code": {"code": 1}, "language": {"code": "1", "language": "cobol"}} {
 		if r := call(t, c, "mayfly_exec", args); field(r, "code") != "schema_invalid" {
 			t.Errorf("%s: %v", name, r.StructuredContent)
 		}
