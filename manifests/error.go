@@ -63,6 +63,12 @@ const (
 	CodeUnknownTool Code = "unknown_tool"
 	// CodeEgress: a URL that the tool's own egress does not let it reach.
 	CodeEgress Code = "egress"
+	// CodeUnknownTask: a name that no task has.
+	CodeUnknownTask Code = "unknown_task"
+	// CodeUnknownSecret: a tool is granted a secret that the harness does not have.
+	CodeUnknownSecret Code = "unknown_secret"
+	// CodeSecretScope: a tool is granted a secret that the harness does not give it.
+	CodeSecretScope Code = "secret_scope"
 	// CodeDigest: a definition_digest that is none.
 	CodeDigest Code = "digest_malformed"
 

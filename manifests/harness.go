@@ -10,6 +10,7 @@ type Harness struct {
 	Tools     ToolsConfig
 	Policy    *Policy
 	Tasks     map[string]Task
+	Secrets   map[string]Secret
 	Approvals ApprovalsConfig
 	Budgets   Budgets
 	Limits    Ceilings

@@ -6,6 +6,7 @@ func readHarness(r *reporter, doc *node) *Harness {
 	h.fields().read(r, doc)
 	h.checkJudge(r, doc.get("spec", "tools", "judge"))
 	h.checkRules(r, doc.get("spec", "policy", "rules"))
+	h.checkSecrets(r, doc.get("spec", "secrets"))
 	return h
 }
 

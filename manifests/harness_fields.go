@@ -19,6 +19,8 @@ func (h *Harness) specFields() fields {
 			doc: "Rules over calls. Without a policy this step lets every call pass to the next one."},
 		{name: "tasks", slot: mapSlot[Task]{&h.Tasks, toolName, func(t *Task) slot { return group(t.fields()) }},
 			doc: "Kinds of runs, by name: which tools they get, and which calls need a person. Default: none."},
+		{name: "secrets", slot: mapSlot[Secret]{&h.Secrets, variable, func(s *Secret) slot { return group(s.fields()) }},
+			doc: "Where the values of secrets come from, by the names that tools' grants.secrets have, and who may have them. They are read when a call needs them. Default: none."},
 		{name: "approvals", slot: group(h.Approvals.fields()), doc: "Who approves calls, and by when."},
 		{name: "budgets", slot: group(h.Budgets.fields()), doc: "What a run may use. Default: no bound."},
 		{name: "limits", slot: group(h.Limits.fields()),

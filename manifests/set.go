@@ -31,7 +31,7 @@ func (s *Set) Tools() []*Tool { return slices.Clone(s.tools) }
 // has copies, brought within the harness's limits.
 //
 // A returned error is of type [Errors]: two tools with one name, or a name in
-// the harness that no tool has.
+// the harness that no tool has, or a secret that is not the tool's to have.
 func NewSet(h *Harness, tools []*Tool) (*Set, error) {
 	s, errs := newSet(h, tools)
 	if errs = append(errs, s.checkNames()...); len(errs) > 0 {
@@ -69,7 +69,8 @@ func newSet(h *Harness, tools []*Tool) (*Set, Errors) {
 }
 
 // checkNames refuses names in the harness that no tool has: a misspelt name in
-// approvals would leave the tool that was meant without approval.
+// approvals would leave the tool that was meant without approval. It refuses
+// secrets that are granted and not there, too.
 func (s *Set) checkNames() Errors {
 	r := &reporter{file: s.Harness.Origin.File}
 	spec := s.Harness.doc.get("spec")
@@ -82,6 +83,22 @@ func (s *Set) checkNames() Errors {
 		}
 	}
 	check(spec.get("tools", "judge", "tool"))
+	if secrets := spec.get("secrets"); secrets != nil {
+		for _, secret := range secrets.items {
+			if list := secret.get("tools"); list != nil {
+				for _, n := range list.items {
+					check(n)
+				}
+			}
+			if list := secret.get("tasks"); list != nil {
+				for _, n := range list.items {
+					if _, ok := s.Harness.Tasks[n.text]; !ok && n.kind == textNode {
+						r.at(n, CodeUnknownTask, "the harness has no task of this name")
+					}
+				}
+			}
+		}
+	}
 	if tasks := spec.get("tasks"); tasks != nil {
 		for _, task := range tasks.items {
 			for _, list := range []*node{task.get("tools"), task.get("approvals", "tools")} {
@@ -93,5 +110,5 @@ func (s *Set) checkNames() Errors {
 			}
 		}
 	}
-	return r.all()
+	return append(r.all(), s.checkGranted()...)
 }
