@@ -38,6 +38,9 @@ const (
 	CodeGrantExpired Code = "grant_expired"
 	// CodeGrantRevoked: the tool was granted to the run, and taken away.
 	CodeGrantRevoked Code = "grant_revoked"
+	// CodeSecretNotGranted: the tool is handed a secret that the harness does not
+	// give to runs of this task, or to this principal.
+	CodeSecretNotGranted Code = "secret_not_granted"
 
 	// CodeSchemaInvalid: the arguments are no strict JSON, or break the manifest's
 	// input_schema.

@@ -31,7 +31,24 @@ func (e *evaluation) checkRegistry() verdict {
 			return block(CodeDigestMismatch, "the tool has changed since it was loaded")
 		}
 	}
-	return e.checkGrant()
+	if v := e.checkGrant(); v.outcome == Block {
+		return v
+	}
+	return e.checkSecrets()
+}
+
+// checkSecrets blocks tools that would be handed what is not for this run.
+func (e *evaluation) checkSecrets() verdict {
+	for _, name := range e.tool.manifest.Spec.Grants.Secrets {
+		secret, ok := e.g.set.Harness.Secrets[name]
+		if !ok {
+			return broken("a secret of the tool is not the harness's")
+		}
+		if !secret.For(e.subject.Task, e.subject.Principal) {
+			return block(CodeSecretNotGranted, "the tool needs a secret that is not for this task or principal")
+		}
+	}
+	return pass
 }
 
 // checkGrant blocks tools that are known but not bound to the run.
