@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -24,6 +25,9 @@ func (e *specError) Error() string { return e.path + ": " + e.reason }
 // maxArguments bounds arguments and environment together, well below what the
 // kernel takes for one program.
 const maxArguments = 512 << 10
+
+// maxSecrets bounds the secrets of one call.
+const maxSecrets = 256 << 10
 
 // check refuses what cannot be run as it is. It looks at the file system, but
 // what it finds is not relied on: the keeper opens every path again.
@@ -70,6 +74,16 @@ func (s *Spec) checkWords() error {
 			return &specError{"/env", "a name must not be empty or hold '=', and neither name nor value a zero byte"}
 		}
 		size += len(name) + len(value) + 2
+	}
+	secrets := 0
+	for name, value := range s.Secrets {
+		if name == "" || strings.ContainsAny(name, "=\x00") || !utf8.ValidString(name) || !utf8.Valid(value) || bytes.IndexByte(value, 0) >= 0 {
+			return &specError{"/secrets", "a name must not be empty or hold '=', and name and value must be UTF-8 without a zero byte"}
+		}
+		secrets += len(name) + len(value)
+	}
+	if secrets > maxSecrets {
+		return &specError{"/secrets", fmt.Sprintf("names and values have %d bytes together, more than %d", secrets, maxSecrets)}
 	}
 	if size > maxArguments {
 		return &specError{"/args", fmt.Sprintf("arguments and environment have %d bytes together, more than %d; hand large data over as input", size, maxArguments)}

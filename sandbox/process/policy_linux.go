@@ -3,7 +3,6 @@
 package process
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -74,20 +73,7 @@ func (p *policy) file() (*os.File, error) {
 	if len(text) > maxPolicy {
 		return nil, fmt.Errorf("the policy has %d bytes, more than %d", len(text), maxPolicy)
 	}
-	fd, err := unix.MemfdCreate("policy", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	if err != nil {
-		return nil, os.NewSyscallError("memfd_create", err)
-	}
-	f := os.NewFile(uintptr(fd), "policy")
-	_, err = f.WriteAt(text, 0)
-	if err == nil {
-		const seals = unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
-		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, seals)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return sealed("policy", text)
 }
 
 // readPolicy is the other end of file.

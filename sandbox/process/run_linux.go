@@ -57,14 +57,23 @@ func runOnce(ctx context.Context, spec *Spec, asked Limits, root, spaces bool) (
 		return Result{}, err
 	}
 	defer done()
-	c := &call{spec: spec, policy: p, stop: make(chan struct{})}
+	secrets, err := spec.secretsFile()
+	if err != nil {
+		return Result{}, fmt.Errorf("start a confined call: %w", err)
+	}
+	var extra []*os.File
+	if secrets != nil {
+		defer secrets.Close()
+		extra = []*os.File{secrets} // the first one: SecretsDescriptor
+	}
+	c := &call{spec: spec, policy: p, extra: extra, stop: make(chan struct{})}
 	if err := c.joinGroup(asked); err != nil {
 		return Result{}, err
 	}
 	defer c.leaveGroup()
 	result, err := c.run(ctx)
 	if e, missing := errors.AsType[*UnavailableError](err); missing && e.Layer == LayerCgroup && groupNeeded(asked, spec.Process) == "" {
-		c = &call{spec: spec, policy: p, stop: make(chan struct{})}
+		c = &call{spec: spec, policy: p, extra: extra, stop: make(chan struct{})}
 		p.Groups, p.CPUSeconds = 0, wholeSeconds(asked.MaxCPU)
 		return c.run(ctx)
 	}

@@ -22,6 +22,12 @@ type Spec struct {
 	// Env is the whole environment, but for PATH, HOME, TMPDIR and LANG, which
 	// have defaults. Nothing is inherited. Every child of the program inherits it.
 	Env map[string]string
+	// Secrets are values for this program alone, by name, each of UTF-8 without
+	// zero bytes. The program finds them on [SecretsDescriptor] as a JSON object of
+	// strings, to be read once, from the start to the end. They are in no
+	// environment, so that no child has them unless the program left the
+	// descriptor open or passed them on. With none, the descriptor is closed.
+	Secrets map[string][]byte
 	// Input is JSON text on standard input. Default: nothing, the end at once.
 	Input sandbox.RawJSON
 	// Output says where the value is read from. Default [OutputDescriptor].
@@ -59,6 +65,9 @@ type Spec struct {
 	// Limits bound the call.
 	Limits Limits
 }
+
+// SecretsDescriptor is where a program reads its secrets.
+const SecretsDescriptor = 4
 
 // User is a user and its only group. Both must be greater than zero.
 type User struct{ UID, GID int }
