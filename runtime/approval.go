@@ -34,32 +34,45 @@ func (r *Runtime) AuthorizeAs(ctx context.Context, c RunConfig, call Call) gover
 	return r.governor.Authorize(ctx, g)
 }
 
-// Approvals gives approvals, the newest first.
+// Approvals gives approvals, the newest first, to be shown to people: secrets that
+// this runtime handed over are taken out of the arguments.
 func (r *Runtime) Approvals(ctx context.Context, f ApprovalFilter) ([]Approval, error) {
 	if f.Now.IsZero() {
 		f.Now = r.now()
 	}
-	return r.store.Approvals(ctx, f)
+	list, err := r.store.Approvals(ctx, f)
+	for i := range list {
+		r.vault.cleanApproval(&list[i])
+	}
+	return list, err
 }
 
-// Approval gives one approval.
+// Approval gives one approval, as [Runtime.Approvals] does.
 func (r *Runtime) Approval(ctx context.Context, id string) (Approval, error) {
-	return r.store.Approval(ctx, id, r.now())
+	a, err := r.store.Approval(ctx, id, r.now())
+	r.vault.cleanApproval(&a)
+	return a, err
 }
 
 // Approve says yes to a request. The run still has to repeat its call, which
 // uses the approval up.
 func (r *Runtime) Approve(ctx context.Context, id string, by Approver, reason string) Answer {
-	return r.governor.Approve(ctx, id, by, reason)
+	return r.answered(r.governor.Approve(ctx, id, by, reason))
 }
 
 // Edit says yes to other arguments than were asked for, and only to those. They
 // go through every step first.
 func (r *Runtime) Edit(ctx context.Context, id string, by Approver, args sandbox.RawJSON, reason string) Answer {
-	return r.governor.Edit(ctx, id, by, governor.ParseArguments(args), reason)
+	return r.answered(r.governor.Edit(ctx, id, by, governor.ParseArguments(args), reason))
 }
 
 // Reject says no.
 func (r *Runtime) Reject(ctx context.Context, id string, by Approver, reason string) Answer {
-	return r.governor.Reject(ctx, id, by, reason)
+	return r.answered(r.governor.Reject(ctx, id, by, reason))
+}
+
+// answered is an answer as people are shown it.
+func (r *Runtime) answered(a Answer) Answer {
+	r.vault.cleanApproval(&a.Approval)
+	return a
 }

@@ -148,6 +148,15 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 		result.Outcome, result.Error = rep.outcome, rep.failure
 		return r.governor.Release(context.WithoutCancel(ctx), result.Decision)
 	}
+	// Before anything is written down: a call without its secret did not begin.
+	secrets, err := r.vault.fetch(ctx, tool)
+	if err != nil {
+		result.Outcome, result.Error = Unavailable, &Failure{Type: "SecretUnavailable", Message: err.Error()}
+		if ctx.Err() != nil {
+			result.Outcome = Cancelled
+		}
+		return r.unused(ctx, *result)
+	}
 	prior, err := r.begin(ctx, tool, result)
 	if err != nil || prior {
 		return errors.Join(err, r.unused(ctx, *result))
@@ -155,8 +164,14 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 	bounded, cancel := context.WithTimeout(ctx, tool.Spec.Timeout)
 	rep := via.invoke(bounded, invocation{
 		tool: tool, args: args, key: result.IdempotencyKey, code: in, hostCall: r.hostCall(result.Decision.Run),
+		secrets: secrets,
 	})
 	cancel()
+	hidden, cleanErr := r.vault.clean(&rep)
+	if cleanErr != nil {
+		rep.json, rep.broke, rep.failure = nil, true, &Failure{Type: "internal", Message: cleanErr.Error()}
+		rep.outcome, rep.sandbox = Internal, nil
+	}
 	result.Outcome, result.Error, result.Sandbox, result.RetryAt = effectOutcome(tool, rep), rep.failure, rep.sandbox, rep.retryAt
 	if !rep.started {
 		if err := r.unused(ctx, *result); err != nil {
@@ -171,6 +186,12 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 		return nil
 	}
 	out, err := r.outputs[tool.Metadata.Name].JSON(rep.json)
+	if hidden > 0 {
+		if out.Redactions == nil {
+			out.Redactions = make(map[string]int)
+		}
+		out.Redactions[redactedSecret] += hidden
+	}
 	result.Output = &out
 	return err
 }

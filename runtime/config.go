@@ -72,7 +72,7 @@ type Runtime struct {
 	funcs      funcs
 	outputs    map[string]*output.Output // by tool
 	now        func() time.Time
-	lookupEnv  func(name string) (string, bool)
+	vault      *vault
 	verify     func(context.Context, *manifests.Tool) error
 }
 
@@ -92,12 +92,13 @@ func Open(ctx context.Context, config Config) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{set: set, funcs: config.Funcs, now: config.Now, lookupEnv: config.LookupEnv, verify: verifySource()}
+	r := &Runtime{set: set, funcs: config.Funcs, now: config.Now, verify: verifySource()}
+	r.vault = &vault{secrets: set.Harness.Secrets, root: set.Harness.Origin.Root, lookupEnv: config.LookupEnv}
 	if r.now == nil {
 		r.now = time.Now
 	}
-	if r.lookupEnv == nil {
-		r.lookupEnv = func(string) (string, bool) { return "", false }
+	if r.vault.lookupEnv == nil {
+		r.vault.lookupEnv = func(string) (string, bool) { return "", false }
 	}
 	if r.outputs, err = outputsOf(set); err != nil {
 		return nil, fmt.Errorf("open runtime: %w", err)
@@ -182,9 +183,9 @@ func (r *Runtime) open(ctx context.Context, config Config) error {
 	r.code = &code{open: open, boxes: make(map[string]sandbox.Sandbox)}
 	r.transports = map[manifests.Transport]transport{
 		manifests.TransportCode:   r.code,
-		manifests.TransportNative: native{r.funcs, config.TestMode},
+		manifests.TransportNative: native{r.funcs, r.vault, config.TestMode},
 		manifests.TransportHTTP: &web{
-			funcs: r.funcs, testMode: config.TestMode, resolver: config.Resolver, roots: config.RootCAs, lookupEnv: r.lookupEnv, now: r.now,
+			funcs: r.funcs, testMode: config.TestMode, resolver: config.Resolver, roots: config.RootCAs, vault: r.vault, now: r.now,
 		},
 		manifests.TransportMCP: missing{"this host cannot call mcp tools"},
 	}

@@ -3,7 +3,23 @@
 import fs from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [file, name, key] = process.argv.slice(1);
+const [file, name, key, descriptor] = process.argv.slice(1);
+if (descriptor) {
+  // Read by name only, and never listed: what the function starts does not inherit
+  // them unless it passes them on.
+  const secrets = new Map(Object.entries(JSON.parse(fs.readFileSync(Number(descriptor), "utf8"))));
+  fs.closeSync(Number(descriptor));
+  process.env = new Proxy(process.env, {
+    has: (env, name) => secrets.has(name) || name in env,
+    get: (env, name) => secrets.get(name) ?? env[name],
+    set: (env, name, value) => (secrets.delete(name), (env[name] = value), true),
+    deleteProperty: (env, name) => (secrets.delete(name), delete env[name]),
+    getOwnPropertyDescriptor: (env, name) =>
+      secrets.has(name)
+        ? { value: secrets.get(name), writable: true, enumerable: false, configurable: true }
+        : Object.getOwnPropertyDescriptor(env, name),
+  });
+}
 let text, ended = false;
 try {
   const args = JSON.parse(fs.readFileSync(0, "utf8"));

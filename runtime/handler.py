@@ -3,9 +3,18 @@
 # prints does no harm.
 import importlib, inspect, json, os, sys
 
-module, function, key = sys.argv[1:4]
-sys.path[:0] = sys.argv[4:]
+module, function, key, secrets = sys.argv[1:5]
+sys.path[:0] = sys.argv[5:]
 del sys.argv[1:]
+if secrets:
+    # Into the mapping, and not by putenv: what the function starts does not inherit
+    # them unless it passes them on.
+    with os.fdopen(int(secrets), encoding="utf-8") as handed:
+        for name, value in json.load(handed).items():
+            os.environ._data[os.environ.encodekey(name)] = os.environ.encodevalue(value)
+    import subprocess
+
+    subprocess._USE_POSIX_SPAWN = False  # which would pass the mapping on
 args = json.load(sys.stdin)
 out = os.fdopen(3, "w", encoding="utf-8")
 ended = False

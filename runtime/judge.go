@@ -30,9 +30,14 @@ func (r *Runtime) judge(config Config) (governor.Judge, error) {
 		if tool.Spec.SideEffect.Writes() {
 			return nil, fmt.Errorf("the judge: the tool %s has side_effect %s, and a judge is asked in dry runs too; name one that changes nothing", j.Tool, tool.Spec.SideEffect)
 		}
+		for _, name := range tool.Spec.Grants.Secrets {
+			if s := r.set.Harness.Secrets[name]; s.Tasks != nil || s.Principals != nil {
+				return nil, fmt.Errorf("the judge: the tool %s is handed the secret %s, which is for some tasks or principals only, and a judge is asked for no run", j.Tool, name)
+			}
+		}
 		return toolJudge{r, tool}, nil
 	}
-	return commandJudge{j.Command, r.set.Harness.Origin.Root}, nil
+	return commandJudge{j.Command, r.set.Harness.Origin.Root, r.vault}, nil
 }
 
 // judgeAt makes a judge behind a URL. The URL is the operator's own, so it may be
@@ -43,7 +48,7 @@ func (r *Runtime) judgeAt(j *manifests.Judge, config Config) (governor.Judge, er
 	if config.TestMode {
 		return closedJudge{}, nil
 	}
-	headers, err := headersFrom(r.lookupEnv, j.HeadersEnv)
+	headers, err := r.vault.headers(j.HeadersEnv)
 	if err != nil {
 		return nil, fmt.Errorf("the judge: %w", err)
 	}
@@ -87,9 +92,13 @@ func (j toolJudge) Judge(ctx context.Context, q governor.JudgeRequest) (governor
 	if v := j.tool.CheckArguments(args.Tree()); len(v) > 0 {
 		return "", errors.New("the judge's tool does not take {tool, args}: " + v[0].String())
 	}
+	secrets, err := j.r.vault.fetch(ctx, j.tool)
+	if err != nil {
+		return "", fmt.Errorf("the judge's tool: %w", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, j.tool.Spec.Timeout)
 	defer cancel()
-	rep := j.r.transports[j.tool.Spec.Transport].invoke(ctx, invocation{tool: j.tool, args: args})
+	rep := j.r.transports[j.tool.Spec.Transport].invoke(ctx, invocation{tool: j.tool, args: args, secrets: secrets})
 	if rep.outcome != OK {
 		return "", fmt.Errorf("the judge's tool ended %s", rep.outcome)
 	}

@@ -12,6 +12,7 @@ import (
 type commandJudge struct {
 	handler *manifests.Handler
 	root    string
+	vault   *vault
 }
 
 // Judge implements governor.Judge. Whatever goes wrong is an error, and a
@@ -21,7 +22,7 @@ func (j commandJudge) Judge(ctx context.Context, q governor.JudgeRequest) (gover
 	if err != nil {
 		return "", err
 	}
-	rep, _ := runProcess(ctx, spec, q.JSON())
+	rep, _ := runProcess(ctx, spec, q.JSON(), j.vault)
 	if rep.outcome != OK {
 		return "", fmt.Errorf("the judge's program ended %s", rep.outcome)
 	}

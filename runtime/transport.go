@@ -16,6 +16,8 @@ type invocation struct {
 	args governor.Arguments
 	key  string     // idempotency key
 	code *CodeInput // of a call by CallCode
+	// secrets are the values that the tool was granted, by name.
+	secrets map[string]string
 	// hostCall lets sandboxed code call tools in turn.
 	hostCall func(ctx context.Context, tool string, args sandbox.RawJSON) (sandbox.RawJSON, error)
 }

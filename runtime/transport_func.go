@@ -18,6 +18,9 @@ type FuncCall struct {
 	Args sandbox.RawJSON
 	// IdempotencyKey is the same whenever a resumed run repeats this call.
 	IdempotencyKey string
+	// Secrets are the values of the tool's grants.secrets, by name. They are taken
+	// out of what the function answers.
+	Secrets map[string]string
 }
 
 // Func is a tool in Go. It runs in the host with the host's rights, so it is
@@ -55,7 +58,7 @@ func callFunc(ctx context.Context, fn Func, in invocation) (r reply) {
 			r.failure = &Failure{Type: "panic", Message: fmt.Sprintf("%v\n%s", v, debug.Stack())}
 		}
 	}()
-	out, err := fn(ctx, FuncCall{Args: sandbox.RawJSON(in.args.Text()), IdempotencyKey: in.key})
+	out, err := fn(ctx, FuncCall{Args: sandbox.RawJSON(in.args.Text()), IdempotencyKey: in.key, Secrets: in.secrets})
 	switch {
 	case errors.Is(err, ErrAmbiguous):
 		r.outcome = EffectAmbiguous

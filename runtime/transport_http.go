@@ -23,12 +23,12 @@ import (
 // a connection of its own, so that nothing is sent twice without a word and no
 // call gets what another one left on the line.
 type web struct {
-	funcs     funcs // of a host in test mode
-	testMode  bool
-	resolver  *net.Resolver
-	roots     *x509.CertPool
-	lookupEnv func(name string) (string, bool)
-	now       func() time.Time
+	funcs    funcs // of a host in test mode
+	testMode bool
+	resolver *net.Resolver
+	roots    *x509.CertPool
+	vault    *vault
+	now      func() time.Time
 }
 
 // errTestMode is why a host in test mode calls nobody.
@@ -60,7 +60,12 @@ func (w *web) invoke(ctx context.Context, in invocation) reply {
 	if err != nil {
 		return unavailable(err)
 	}
-	return scrubbed(x.secrets, x.run(ctx, in.args.Text()))
+	rep := x.run(ctx, in.args.Text())
+	if rep.failure != nil { // its end may have been cut off
+		message, _ := w.vault.scrubber().CutText([]byte(rep.failure.Message))
+		rep.failure = &Failure{Type: rep.failure.Type, Message: string(message)}
+	}
+	return rep
 }
 
 // exchange makes ready what a call of a tool needs.
@@ -81,10 +86,9 @@ func (w *web) exchange(t *manifests.Tool, key string) (*exchange, error) {
 		return nil, errors.New("the tool's URL cannot be read") // the error would quote it
 	}
 	x := &exchange{dialer: egress.Dialer{Policy: policy, Resolver: w.resolver}, roots: w.roots, to: to, now: w.now}
-	if x.headers, err = headersFrom(w.lookupEnv, t.Spec.HeadersEnv); err != nil {
+	if x.headers, err = w.vault.headers(t.Spec.HeadersEnv); err != nil {
 		return nil, err
 	}
-	x.secrets = secretsOf(x.headers, t.Spec.HeadersEnv)
 	if key != "" {
 		if !isFieldValue(key) {
 			return nil, errors.New("the run's ID holds characters that cannot stand in an Idempotency-Key header; start runs with IDs of printable ASCII")
@@ -122,8 +126,9 @@ func isFieldValue(s string) bool {
 		!strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c > '~' })
 }
 
-// secretsOf finds the headers' values, which a service may send back.
-func secretsOf(h http.Header, names map[string]string) *scrub.Scrubber {
+// secretsOf finds what in the headers' values is secret: a service may send it
+// back.
+func secretsOf(h http.Header, names map[string]string) []scrub.Value {
 	var list []scrub.Value
 	for header, variable := range names {
 		value := h.Get(header)
@@ -138,23 +143,5 @@ func secretsOf(h http.Header, names map[string]string) *scrub.Scrubber {
 			list = append(list, scrub.Value{Name: variable, Text: password})
 		}
 	}
-	return scrub.New(list)
-}
-
-// scrubbed takes the headers' values out of a reply.
-func scrubbed(s *scrub.Scrubber, rep reply) reply {
-	if rep.failure != nil {
-		// The end may have been cut off.
-		message, _ := s.CutText([]byte(rep.failure.Message))
-		rep.failure = &Failure{Type: rep.failure.Type, Message: string(message)}
-	}
-	if rep.json == nil {
-		return rep
-	}
-	text, _, err := s.JSON(rep.json)
-	if err != nil {
-		return reply{outcome: ToolError, broke: true, started: true, failure: &Failure{Type: invalidResult, Message: "the answer cannot be searched for the values of headers"}}
-	}
-	rep.json = text
-	return rep
+	return list
 }

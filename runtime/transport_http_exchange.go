@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/mayfly-run/mayfly/internal/egress"
-	"github.com/mayfly-run/mayfly/internal/scrub"
 )
 
 const (
@@ -41,7 +40,6 @@ type exchange struct {
 	roots   *x509.CertPool // nil: the system's
 	to      *url.URL
 	headers http.Header // for the origin of to only
-	secrets *scrub.Scrubber
 	key     string
 	now     func() time.Time
 

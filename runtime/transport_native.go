@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -29,6 +30,7 @@ func Main() (code int, ours bool) { return process.Main() }
 // processes of their own.
 type native struct {
 	funcs    funcs
+	vault    *vault
 	testMode bool
 }
 
@@ -43,11 +45,11 @@ func (n native) invoke(ctx context.Context, in invocation) reply {
 	if n.testMode && in.tool.Spec.Grants.Network {
 		return unavailable(errTestMode)
 	}
-	spec, err := nativeSpec(in.tool, in.key)
+	spec, err := nativeSpec(in.tool, in.key, in.secrets)
 	if err != nil {
 		return unavailable(err)
 	}
-	rep, stderr := runProcess(ctx, spec, sandbox.RawJSON(in.args.Text()))
+	rep, stderr := runProcess(ctx, spec, sandbox.RawJSON(in.args.Text()), n.vault)
 	if in.tool.Spec.Handler.Kind != manifests.HandlerCommand {
 		if rep.outcome == OK {
 			return opened(rep, stderr)
@@ -81,8 +83,9 @@ func unavailable(err error) reply {
 	return reply{outcome: Unavailable, failure: &Failure{Type: "Unavailable", Message: err.Error()}}
 }
 
-// runProcess runs a confined program and reads its answer.
-func runProcess(ctx context.Context, spec process.Spec, input sandbox.RawJSON) (rep reply, stderr []byte) {
+// runProcess runs a confined program and reads its answer. What the program wrote
+// to standard error is scrubbed whole, before any part of it is taken.
+func runProcess(ctx context.Context, spec process.Spec, input sandbox.RawJSON, v *vault) (rep reply, stderr []byte) {
 	if len(input) == 0 {
 		input = sandbox.RawJSON("{}")
 	}
@@ -92,7 +95,13 @@ func runProcess(ctx context.Context, spec process.Spec, input sandbox.RawJSON) (
 		return unavailable(err), nil
 	}
 	if err != nil {
-		return reply{outcome: Internal, started: true, failure: &Failure{Type: "internal", Message: err.Error()}}, nil
+		message, _ := v.scrubber().CutText([]byte(err.Error())) // it may end in an excerpt
+		return reply{outcome: Internal, started: true, failure: &Failure{Type: "internal", Message: string(message)}}, nil
+	}
+	if r.Truncated != nil && r.Truncated.Stderr > 0 {
+		r.Stderr, _ = v.scrubber().CutText(r.Stderr)
+	} else {
+		r.Stderr, _ = v.scrubber().Text(r.Stderr)
 	}
 	rep = reply{outcome: codeOutcome(r.Status), broke: brokeOff(r), started: r.Status != sandbox.StatusInvalid && r.Status != sandbox.StatusBusy}
 	if rep.outcome == InvalidArguments { // of the program, not of the call
@@ -151,21 +160,54 @@ const nodeMemory = 4 << 30
 
 // nativeSpec is what a tool's manifest says about its process. What a manifest
 // asks for and this host cannot give is an error.
-func nativeSpec(t *manifests.Tool, key string) (process.Spec, error) {
+func nativeSpec(t *manifests.Tool, key string, secrets map[string]string) (process.Spec, error) {
 	spec, err := handlerSpec(t.Spec.Handler, t.Origin.Root, key)
 	if err != nil {
 		return spec, err
 	}
 	g := t.Spec.Grants
-	if len(g.Secrets) > 0 {
-		return spec, errors.New("the manifest grants secrets, which this version cannot hand over")
-	}
+	handOver(&spec, t.Spec.Handler.Kind, secrets)
 	if g.Network {
 		if !slices.Contains(t.Spec.EgressAllowed, "*") {
 			return spec, errors.New(`the manifest grants the network for listed hosts only, which this version cannot enforce for a process; egress: ["*"] opens all of it`)
 		}
 		spec.Network = process.NetworkAll
 	}
+	give(&spec, g)
+	spec.Limits.Timeout = t.Spec.Timeout
+	return spec, nil
+}
+
+// handOver gives a handler its secrets. A program finds them on the descriptor
+// that a variable names; a function, in what it takes for its environment, where
+// its runner puts them.
+func handOver(spec *process.Spec, kind manifests.HandlerKind, secrets map[string]string) {
+	if len(secrets) == 0 {
+		return
+	}
+	spec.Secrets = make(map[string][]byte, len(secrets))
+	for name, value := range secrets {
+		spec.Secrets[name] = []byte(value)
+	}
+	descriptor := strconv.Itoa(process.SecretsDescriptor)
+	switch kind {
+	case manifests.HandlerPython:
+		spec.Args[secretsOfPython] = descriptor
+	case manifests.HandlerNode:
+		spec.Args[secretsOfNode] = descriptor
+	default:
+		spec.Env["MAYFLY_SECRETS_FD"] = descriptor
+	}
+}
+
+// Where the arguments of the runners say which descriptor has the secrets.
+const (
+	secretsOfPython = 6
+	secretsOfNode   = 6
+)
+
+// give adds grants of files, sockets and processes.
+func give(spec *process.Spec, g manifests.Grants) {
 	for _, p := range []struct {
 		from []string
 		to   *[]string
@@ -178,8 +220,6 @@ func nativeSpec(t *manifests.Tool, key string) (process.Spec, error) {
 		}
 	}
 	spec.Process = g.Process
-	spec.Limits.Timeout = t.Spec.Timeout
-	return spec, nil
 }
 
 // handlerSpec is the process of a handler without any grant: its own code, and
@@ -202,7 +242,7 @@ func handlerSpec(h *manifests.Handler, root, key string) (process.Spec, error) {
 			return spec, err
 		}
 		spec.Read = append(spec.Read, code)
-		spec.Args = []string{"-I", "-c", pythonRunner, h.Module, h.Function, key, root}
+		spec.Args = []string{"-I", "-c", pythonRunner, h.Module, h.Function, key, "", root}
 		for _, dir := range venvs(root) {
 			spec.Exec = append(spec.Exec, dir)
 			spec.Args = append(spec.Args, dir)
@@ -215,7 +255,7 @@ func handlerSpec(h *manifests.Handler, root, key string) (process.Spec, error) {
 		if modules := filepath.Join(filepath.Dir(file), "node_modules"); isDir(modules) {
 			spec.Exec = append(spec.Exec, modules)
 		}
-		spec.Args = []string{"--input-type=module", "-e", nodeRunner, file, h.Function, key}
+		spec.Args = []string{"--input-type=module", "-e", nodeRunner, file, h.Function, key, ""}
 		spec.Limits.MaxMemory = nodeMemory
 		spec.Command, err = findProgram("node")
 		return spec, err
