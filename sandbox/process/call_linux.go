@@ -33,6 +33,9 @@ type call struct {
 	extra []*os.File
 	// group is the control group of all processes but the keeper; nil: none.
 	group *group
+	// carrier empties the call's boxes, which are below box; both may be nil.
+	carrier *carrier
+	box     *os.File
 
 	mu    sync.Mutex
 	cause sandbox.Status // what ended the call; "" while it runs, or if it ended by itself
@@ -238,7 +241,7 @@ func (c *call) watch(ctx context.Context, e *ends, by *spawner) (Result, error) 
 	if cause == "" {
 		cause = c.overLimit(r)
 	}
-	return c.result(r, s, cause), nil
+	return c.deliver(c.result(r, s, cause))
 }
 
 func causeOf(ctx context.Context) sandbox.Status {
@@ -320,6 +323,9 @@ func (c *call) readReport(control *os.File, keepers chan<- *keeper) *report {
 			packet.fds = nil
 		case m.Kind == sayMissing:
 			r.missing = append(r.missing, layer)
+		case m.Kind == sayDescriptor && len(packet.fds) == 1 && c.box == nil:
+			c.box = os.NewFile(uintptr(packet.fds[0]), "boxes")
+			packet.fds = nil
 		case m.Kind == sayStarted:
 			r.started = true
 		case m.Kind == sayFailed:

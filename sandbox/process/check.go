@@ -67,11 +67,17 @@ func (s *Spec) checkWords() error {
 		if strings.ContainsRune(arg, 0) {
 			return &specError{fmt.Sprintf("/args/%d", i), "holds a zero byte, which ends an argument"}
 		}
+		if !utf8.ValidString(arg) {
+			return &specError{fmt.Sprintf("/args/%d", i), "is not UTF-8"}
+		}
 		size += len(arg) + 1
 	}
 	for name, value := range s.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
 			return &specError{"/env", "a name must not be empty or hold '=', and neither name nor value a zero byte"}
+		}
+		if !utf8.ValidString(name) || !utf8.ValidString(value) {
+			return &specError{"/env", "a name or a value is not UTF-8"}
 		}
 		size += len(name) + len(value) + 2
 	}
@@ -156,6 +162,8 @@ func checkPath(at, path string) (fs.FileInfo, error) {
 		return nil, &specError{at, "must be in its shortest form, without '.', '..' and a slash at the end"}
 	case strings.ContainsRune(path, 0):
 		return nil, &specError{at, "holds a zero byte"}
+	case !utf8.ValidString(path):
+		return nil, &specError{at, "is not UTF-8"}
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -185,6 +193,7 @@ func (l Limits) check() error {
 		{"maxvalue", l.MaxValue, 0},
 		{"maxprocesses", int64(l.MaxProcesses), minProcesses},
 		{"maxfilebytes", l.MaxFileBytes, 0},
+		{"maxwritebytes", l.MaxWriteBytes, minWrite},
 		{"maxdescriptors", int64(l.MaxDescriptors), minDescriptors},
 		{"maxtempbytes", l.MaxTempBytes, 0},
 	} {
@@ -200,6 +209,7 @@ const (
 	minMemory      = 1 << 20
 	minProcesses   = 16
 	minDescriptors = 8
+	minWrite       = 64 << 10
 )
 
 // checkJSON accepts exactly one JSON value: no name twice, no invalid UTF-8.

@@ -26,6 +26,9 @@ func newJob(p *policy, control int, program, groups []int) (*job, error) {
 	if err != nil {
 		return nil, &layerError{LayerFileSystem, "find what is granted", err}
 	}
+	if err := p.checkBoxes(places); err != nil {
+		return nil, &layerError{LayerFileSystem, "find what is written within a limit", err}
+	}
 	j := &job{first: p.Spaces, control: uintptr(len(program))}
 	l := &j.own
 
@@ -46,7 +49,7 @@ func newJob(p *policy, control int, program, groups []int) (*job, error) {
 
 	ruleset := newRuleset(l, p)
 	if p.Spaces {
-		l.enterView(p, places, links, ruleset)
+		l.enterView(p, places, links, ruleset, j.control)
 		name := l.text("sandbox")
 		l.add(LayerNamespaces, "set the host's name", unix.SYS_SETHOSTNAME, name, uintptr(len("sandbox")))
 	} else {

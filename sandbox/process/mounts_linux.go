@@ -5,6 +5,7 @@ package process
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -31,7 +32,7 @@ type view struct {
 
 // enterView makes that root and makes it the process's own. Whatever may be
 // used gets its rule of Landlock from the same descriptor that it is mounted by.
-func (l *list) enterView(p *policy, places []place, links []link, ruleset *int32) {
+func (l *list) enterView(p *policy, places []place, links []link, ruleset *int32, control uintptr) {
 	v := &view{list: l, policy: p, ruleset: ruleset, made: map[string]bool{"/": true}}
 	v.add(LayerFileSystem, "make mounts private", unix.SYS_MOUNT, v.text(""), v.text("/"), 0, unix.MS_REC|unix.MS_PRIVATE, 0)
 	trees := v.openTrees(places)
@@ -42,6 +43,7 @@ func (l *list) enterView(p *policy, places []place, links []link, ruleset *int32
 	for _, i := range fitting(furniture(p.UID, p.GID), places, links) {
 		v.furnish(i)
 	}
+	v.boxes(trees, control)
 	for _, t := range trees {
 		v.attach(t)
 	}
@@ -56,8 +58,9 @@ func (l *list) enterView(p *policy, places []place, links []link, ruleset *int32
 // tree is a part of the host's file system, and where it goes.
 type tree struct {
 	opened
-	path  string
-	isDir bool
+	path   string
+	isDir  bool
+	rights rights // of a box
 }
 
 // openTrees takes a copy of each granted tree, already restricted. Nothing is
@@ -78,6 +81,10 @@ func (v *view) openTrees(places []place) []*tree {
 		take(path, false, deviceAccess, unix.MOUNT_ATTR_NOEXEC|unix.MOUNT_ATTR_NOSUID)
 	}
 	for i, p := range places {
+		if slices.Contains(v.policy.Boxes, p.path) {
+			trees = append(trees, &tree{path: p.path, isDir: true, rights: p.rights}) // made later
+			continue
+		}
 		if covered(places[:i], p) {
 			continue
 		}

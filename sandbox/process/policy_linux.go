@@ -19,7 +19,12 @@ type policy struct {
 	Env     []string
 	Dir     string
 
-	Grants    []grant
+	Grants []grant
+	// Boxes are the directories, without links and in order, that are written
+	// within WriteBytes together.
+	Boxes      []string
+	WriteBytes int64
+
 	Network   Network
 	UnixConns bool // AF_UNIX may be used
 	Process   bool

@@ -18,6 +18,8 @@ type Result struct {
 	// Signal is the name of the signal that ended the program, such as
 	// "SIGKILL"; empty if none did.
 	Signal string
+	// Written is how many bytes were copied out; see Limits.MaxWriteBytes.
+	Written int64
 	// Enforced is what confined the program; the zero value when nothing ran.
 	Enforced Enforced
 }

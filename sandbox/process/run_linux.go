@@ -71,10 +71,16 @@ func runOnce(ctx context.Context, spec *Spec, asked Limits, root, spaces bool) (
 		return Result{}, err
 	}
 	defer c.leaveGroup()
+	if len(p.Boxes) > 0 {
+		if c.carrier, err = newCarrier(p.Boxes, p.WriteBytes); err != nil {
+			return Result{}, fmt.Errorf("start a confined call: %w", err)
+		}
+		defer c.carrier.close()
+	}
 	result, err := c.run(ctx)
 	if e, missing := errors.AsType[*UnavailableError](err); missing && e.Layer == LayerCgroup && groupNeeded(asked, spec.Process) == "" {
-		c = &call{spec: spec, policy: p, extra: extra, stop: make(chan struct{})}
-		p.Groups, p.CPUSeconds = 0, wholeSeconds(asked.MaxCPU)
+		c = &call{spec: spec, policy: p, extra: extra, carrier: c.carrier, stop: make(chan struct{})}
+		p.CPUSeconds = wholeSeconds(asked.MaxCPU)
 		return c.run(ctx)
 	}
 	return result, err
@@ -110,6 +116,10 @@ func plan(spec *Spec, asked Limits, root, spaces bool) (p *policy, done func(), 
 			p.Grants = append(p.Grants, grant{path, list.rights})
 		}
 	}
+	if p.Boxes, err = boxed(spec, asked); err != nil {
+		return nil, nil, err
+	}
+	p.WriteBytes = asked.MaxWriteBytes
 	if spaces {
 		if err := underTemp(p.Grants); err != nil {
 			return nil, nil, err
@@ -164,6 +174,9 @@ func enough(spec *Spec, asked Limits, root, spaces bool, abi int) error {
 	}
 	if asked.MaxTempBytes > 0 {
 		return &UnavailableError{Layer: LayerFileSystem, Reason: "without namespaces there is no private /tmp to bound", Remedy: "allow namespaces, or leave the limit out"}
+	}
+	if asked.MaxWriteBytes > 0 && len(spec.Write) > 0 {
+		return &UnavailableError{Layer: LayerFileSystem, Reason: "without namespaces nothing bounds how much is written into a directory", Remedy: "allow namespaces, or leave the limit out"}
 	}
 	if asked.MaxProcesses > 0 && !root {
 		return &UnavailableError{Layer: LayerProcesses, Reason: "without namespaces only root can bound a call's processes", Remedy: "allow namespaces, or leave the limit out"}

@@ -36,8 +36,8 @@ type Spec struct {
 	// Read are files, and directories with all that is in them, to read.
 	Read []string
 	// Write are files and directories to write, create, rename and remove in.
-	// Writing does not include reading. It has no quota but
-	// Limits.MaxFileBytes for each file. With namespaces, what lies below /tmp
+	// Writing does not include reading. How much is written in all is bounded by
+	// Limits.MaxWriteBytes, if that is set. With namespaces, what lies below /tmp
 	// must be granted to read as well, and /tmp itself cannot be granted: the
 	// program has one of its own.
 	Write []string
@@ -145,6 +145,17 @@ type Limits struct {
 	// MaxFileBytes is how large each file may become. Default
 	// [DefaultMaxFileBytes].
 	MaxFileBytes int64
+	// MaxWriteBytes is how many bytes the directories of Spec.Write may be given
+	// together. With it the program finds each of them empty, in memory (which
+	// counts for MaxTreeMemory), and what it leaves there is copied when the call
+	// has ended with [sandbox.StatusOK]: up to 4,096 files and directories, by
+	// their content alone, belonging to the owner of the directory and not
+	// executable, over what has the same name. What is neither makes the call an
+	// error, and nothing is copied. Of any other call nothing is. It requires
+	// namespaces, and directories with nothing in them that is granted too.
+	// Default: they are written directly, and nothing but MaxFileBytes for each
+	// file bounds them.
+	MaxWriteBytes int64
 	// MaxDescriptors is how many files each process may have open. Default
 	// [DefaultMaxDescriptors].
 	MaxDescriptors int

@@ -78,7 +78,7 @@ func init() {
 	acts["make files"] = func(args []string) any {
 		n := 0
 		for n < number(args[1]) {
-			f, err := os.Create(args[0] + "/e" + strconv.Itoa(n))
+			f, err := os.OpenFile(args[0]+"/e"+strconv.Itoa(n), os.O_WRONLY|os.O_CREATE, 0o600)
 			if err != nil {
 				break
 			}
