@@ -85,9 +85,9 @@ func (t *tightener) egress() {
 		spec.Enabled = false
 		t.over("leads to a host that the operator's limits do not name; the tool is disabled", "url")
 	}
-	if spec.Grants.Network && !Host("*").coveredBy(limit) {
+	if spec.Grants.Network && len(spec.EgressAllowed) == 0 {
 		spec.Grants.Network = false
-		t.over("is not given: which hosts a process reaches cannot be limited, and the operator's limits do not allow all", "grants", "network")
+		t.over("is not given: the operator's limits allow none of the tool's hosts", "grants", "network")
 	}
 }
 

@@ -183,7 +183,7 @@ func (r *Runtime) open(ctx context.Context, config Config) error {
 	r.code = &code{open: open, boxes: make(map[string]sandbox.Sandbox)}
 	r.transports = map[manifests.Transport]transport{
 		manifests.TransportCode:   r.code,
-		manifests.TransportNative: native{r.funcs, r.vault, config.TestMode},
+		manifests.TransportNative: native{r.funcs, r.vault, config.TestMode, config.Resolver},
 		manifests.TransportHTTP: &web{
 			funcs: r.funcs, testMode: config.TestMode, resolver: config.Resolver, roots: config.RootCAs, vault: r.vault, now: r.now,
 		},

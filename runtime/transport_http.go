@@ -73,11 +73,7 @@ func (w *web) exchange(t *manifests.Tool, key string) (*exchange, error) {
 	if w.testMode {
 		return nil, errTestMode
 	}
-	hosts := make([]string, len(t.Spec.EgressAllowed))
-	for i, h := range t.Spec.EgressAllowed {
-		hosts[i] = string(h)
-	}
-	policy, err := egress.NewPolicy(hosts)
+	policy, err := policyOf(t.Spec.EgressAllowed)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +92,15 @@ func (w *web) exchange(t *manifests.Tool, key string) (*exchange, error) {
 		x.key = key
 	}
 	return x, nil
+}
+
+// policyOf is whom hosts let a tool reach.
+func policyOf(hosts []manifests.Host) (egress.Policy, error) {
+	list := make([]string, len(hosts))
+	for i, h := range hosts {
+		list[i] = string(h)
+	}
+	return egress.NewPolicy(list)
 }
 
 // headersFrom reads the values of headers from the environment. A header

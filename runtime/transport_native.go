@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mayfly-run/mayfly/internal/canonjson"
+	"github.com/mayfly-run/mayfly/internal/egress"
+	"github.com/mayfly-run/mayfly/internal/egress/proxy"
 	"github.com/mayfly-run/mayfly/manifests"
 	"github.com/mayfly-run/mayfly/sandbox"
 	"github.com/mayfly-run/mayfly/sandbox/process"
@@ -32,6 +35,7 @@ type native struct {
 	funcs    funcs
 	vault    *vault
 	testMode bool
+	resolver *net.Resolver // of proxies
 }
 
 func (n native) prepare(ctx context.Context, t *manifests.Tool) *reply {
@@ -45,7 +49,7 @@ func (n native) invoke(ctx context.Context, in invocation) reply {
 	if n.testMode && in.tool.Spec.Grants.Network {
 		return unavailable(errTestMode)
 	}
-	spec, err := nativeSpec(in.tool, in.key, in.secrets)
+	spec, err := nativeSpec(in.tool, in.key, in.secrets, n.resolver)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -160,7 +164,7 @@ const nodeMemory = 4 << 30
 
 // nativeSpec is what a tool's manifest says about its process. What a manifest
 // asks for and this host cannot give is an error.
-func nativeSpec(t *manifests.Tool, key string, secrets map[string]string) (process.Spec, error) {
+func nativeSpec(t *manifests.Tool, key string, secrets map[string]string, resolver *net.Resolver) (process.Spec, error) {
 	spec, err := handlerSpec(t.Spec.Handler, t.Origin.Root, key)
 	if err != nil {
 		return spec, err
@@ -168,10 +172,9 @@ func nativeSpec(t *manifests.Tool, key string, secrets map[string]string) (proce
 	g := t.Spec.Grants
 	handOver(&spec, t.Spec.Handler.Kind, secrets)
 	if g.Network {
-		if !slices.Contains(t.Spec.EgressAllowed, "*") {
-			return spec, errors.New(`the manifest grants the network for listed hosts only, which this version cannot enforce for a process; egress: ["*"] opens all of it`)
+		if err := openNetwork(&spec, t.Spec.EgressAllowed, resolver); err != nil {
+			return spec, err
 		}
-		spec.Network = process.NetworkAll
 	}
 	give(&spec, g)
 	spec.Limits.Timeout = t.Spec.Timeout
@@ -220,6 +223,24 @@ func give(spec *process.Spec, g manifests.Grants) {
 		}
 	}
 	spec.Process = g.Process
+}
+
+// openNetwork gives a process the network: to listed hosts through a proxy of its
+// own, to all of them directly.
+func openNetwork(spec *process.Spec, hosts []manifests.Host, resolver *net.Resolver) error {
+	if slices.Contains(hosts, "*") {
+		spec.Network = process.NetworkAll
+		return nil
+	}
+	policy, err := policyOf(hosts)
+	if err != nil {
+		return err
+	}
+	spec.Network = process.NetworkProxy
+	spec.Proxy = func(l net.Listener) {
+		proxy.Serve(l, proxy.Config{Dialer: egress.Dialer{Policy: policy, Resolver: resolver}})
+	}
+	return nil
 }
 
 // handlerSpec is the process of a handler without any grant: its own code, and

@@ -37,6 +37,8 @@ type call struct {
 	carrier *carrier
 	box     *os.File
 
+	proxies proxies
+
 	mu    sync.Mutex
 	cause sandbox.Status // what ended the call; "" while it runs, or if it ended by itself
 	over  bool           // the program has ended; later causes do not count
@@ -141,6 +143,7 @@ func (c *call) try(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("start a confined call: %w", err)
 	}
+	defer c.proxies.end()
 	var e ends
 	theirs, control, err := e.open()
 	defer closeAll(append(e.program[:], e.control)...)
@@ -254,6 +257,8 @@ func causeOf(ctx context.Context) sandbox.Status {
 // failed says what the host or the keeper could not do.
 func (c *call) failed(r *report, s *streams) error {
 	switch {
+	case r.started && r.unserved != nil:
+		return r.unserved
 	case r.started && r.failed:
 		return fmt.Errorf("the keeper of a confined call ended it: %s", r.reason)
 	case r.started && !r.gone && (!c.policy.Spaces || !r.keeper):
@@ -301,6 +306,9 @@ type report struct {
 	cpu     time.Duration
 	peak    uint64
 	kills   uint64 // processes that were killed for lack of memory
+
+	proxied  bool  // the listener of the proxy has come
+	unserved error // and could not be taken
 }
 
 // readReport reads until the keeper is gone. Only the keeper has the other end:
@@ -320,6 +328,9 @@ func (c *call) readReport(control *os.File, keepers chan<- *keeper) *report {
 		case m.Kind == sayKeeper && len(packet.fds) == 1 && !r.keeper:
 			r.keeper = true
 			keepers <- newKeeper(packet.fds[0])
+			packet.fds = nil
+		case m.Kind == sayDescriptor && len(packet.fds) == 1 && c.spec.Proxy != nil && !r.proxied:
+			r.proxied, r.unserved = true, c.proxies.serve(packet.fds[0], c.spec.Proxy)
 			packet.fds = nil
 		case m.Kind == sayMissing:
 			r.missing = append(r.missing, layer)

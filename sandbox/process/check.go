@@ -46,8 +46,11 @@ func (s *Spec) check(root bool) error {
 	if s.Output > OutputStdout {
 		return &specError{"/output", "is not a known place"}
 	}
-	if s.Network > NetworkAll {
+	if s.Network > NetworkProxy {
 		return &specError{"/network", "is not a known network"}
+	}
+	if (s.Network == NetworkProxy) != (s.Proxy != nil) {
+		return &specError{"/proxy", "is required with NetworkProxy, and means nothing without"}
 	}
 	if s.Namespaces > NamespacesOff {
 		return &specError{"/namespaces", "is not a known choice"}

@@ -46,6 +46,9 @@ func newJob(p *policy, control int, program, groups []int) (*job, error) {
 	if p.Spaces && !p.Drop {
 		l.mapUser(p.UID, p.GID)
 	}
+	if p.Network == NetworkProxy {
+		l.openProxy(j.control)
+	}
 
 	ruleset := newRuleset(l, p)
 	if p.Spaces {

@@ -68,13 +68,17 @@ func (l *list) ruleset(what string, attr *ll.RulesetAttr) *int32 {
 // newRuleset makes the ruleset of a call.
 func newRuleset(l *list, p *policy) *int32 {
 	attr := &ll.RulesetAttr{HandledAccessFS: uint64(handledFiles(p.ABI))}
-	if p.ABI >= 4 && p.Network == NetworkNone {
+	if p.ABI >= 4 && p.Network != NetworkAll {
 		attr.HandledAccessNet = ll.AccessNetBindTCP | ll.AccessNetConnectTCP
 	}
 	if p.ABI >= 6 {
 		attr.Scoped = ll.ScopeAbstractUnixSocket | ll.ScopeSignal
 	}
-	return l.ruleset("make the ruleset", attr)
+	ruleset := l.ruleset("make the ruleset", attr)
+	if p.ABI >= 4 && p.Network == NetworkProxy {
+		l.allowProxy(ruleset)
+	}
+	return ruleset
 }
 
 // opened is what a step opens, in the form in which the kernel takes a rule for

@@ -181,11 +181,15 @@ func socketRules(network Network, unixConns bool) []rule {
 			rules = append(rules, rule{unix.SYS_SOCKET, []test{is(0, family), masked(1, socketType, kind), is(2, protocol)}, allow})
 		}
 	}
-	if network == NetworkAll {
-		for _, family := range []uint32{unix.AF_INET, unix.AF_INET6} {
+	for _, family := range []uint32{unix.AF_INET, unix.AF_INET6} {
+		if network != NetworkNone {
 			open(family, unix.SOCK_STREAM, 0, unix.IPPROTO_TCP)
+		}
+		if network == NetworkAll {
 			open(family, unix.SOCK_DGRAM, 0, unix.IPPROTO_UDP)
 		}
+	}
+	if network == NetworkAll {
 		// The C library asks which addresses there are.
 		open(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE)
 		open(unix.AF_NETLINK, unix.SOCK_DGRAM, unix.NETLINK_ROUTE)

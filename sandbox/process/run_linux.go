@@ -94,7 +94,7 @@ func plan(spec *Spec, asked Limits, root, spaces bool) (p *policy, done func(), 
 		return nil, nil, err
 	}
 	p = &policy{
-		Command: spec.Command, Args: append([]string{spec.Command}, spec.Args...), Env: environment(spec.Env), Dir: spec.Dir,
+		Command: spec.Command, Args: append([]string{spec.Command}, spec.Args...), Env: environment(spec), Dir: spec.Dir,
 		Network: spec.Network, UnixConns: len(spec.UnixSockets) > 0, Process: spec.Process,
 		Spaces: spaces, ABI: min(abi, MaxLandlockABI), Drop: root, UID: os.Geteuid(), GID: os.Getegid(),
 		Memory: spec.Limits.MaxMemory, FileBytes: spec.Limits.MaxFileBytes, TempBytes: spec.Limits.MaxTempBytes,
@@ -166,6 +166,9 @@ func enough(spec *Spec, asked Limits, root, spaces bool, abi int) error {
 		}
 		return nil
 	}
+	if spec.Network == NetworkProxy {
+		return &UnavailableError{Layer: LayerNamespaces, Reason: "without a network of its own a program that may use a proxy can go around it: Landlock limits the ports that it connects to, and not the addresses", Remedy: "allow namespaces, grant no network, or grant all of it"}
+	}
 	if abi < 6 {
 		return &UnavailableError{Layer: LayerLandlock, Reason: fmt.Sprintf("without namespaces Landlock ABI 6 is required, and this is %d", abi), Remedy: "use Linux 6.12 or later, or allow namespaces"}
 	}
@@ -185,9 +188,12 @@ func enough(spec *Spec, asked Limits, root, spaces bool, abi int) error {
 }
 
 // environment is the program's, sorted.
-func environment(own map[string]string) []string {
+func environment(spec *Spec) []string {
 	env := map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
-	maps.Copy(env, own)
+	maps.Copy(env, spec.Env)
+	if spec.Network == NetworkProxy {
+		maps.Copy(env, proxyEnvironment())
+	}
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		list = append(list, name+"="+env[name])

@@ -84,7 +84,7 @@ func execute(t *testing.T, code []unix.SockFilter, d data) action {
 // policies are all tables that there are.
 func policies() map[string][]rule {
 	all := make(map[string][]rule)
-	for _, network := range []Network{NetworkNone, NetworkAll} {
+	for _, network := range []Network{NetworkNone, NetworkAll, NetworkProxy} {
 		for _, conns := range []bool{false, true} {
 			for _, process := range []bool{false, true} {
 				for _, spaces := range []bool{false, true} {
@@ -187,6 +187,8 @@ func FuzzFilter(f *testing.F) {
 func TestTable(t *testing.T) {
 	const errno = unix.EAFNOSUPPORT
 	inet := data{nr: unix.SYS_SOCKET, arch: nativeArch, args: [6]uint64{unix.AF_INET, unix.SOCK_STREAM | unix.SOCK_CLOEXEC, 0}}
+	datagrams := data{nr: unix.SYS_SOCKET, arch: nativeArch, args: [6]uint64{unix.AF_INET, unix.SOCK_DGRAM, 0}}
+	netlink := data{nr: unix.SYS_SOCKET, arch: nativeArch, args: [6]uint64{unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE}}
 	local := data{nr: unix.SYS_SOCKET, arch: nativeArch, args: [6]uint64{unix.AF_UNIX, unix.SOCK_STREAM | unix.SOCK_NONBLOCK, 0}}
 	thread := data{nr: unix.SYS_CLONE, arch: nativeArch, args: [6]uint64{unix.CLONE_THREAD | unix.CLONE_VM | unix.CLONE_SIGHAND}}
 	child := data{nr: unix.SYS_CLONE, arch: nativeArch, args: [6]uint64{uint64(unix.SIGCHLD)}}
@@ -201,6 +203,12 @@ func TestTable(t *testing.T) {
 		{"inet", NetworkNone, false, false, inet, fail(uint32(errno))},
 		{"inet, sockets", NetworkNone, true, true, inet, fail(uint32(errno))},
 		{"inet, network", NetworkAll, false, false, inet, allow},
+		{"inet, proxy", NetworkProxy, false, false, inet, allow},
+		{"datagrams, network", NetworkAll, false, false, datagrams, allow},
+		{"datagrams, proxy", NetworkProxy, true, true, datagrams, fail(uint32(errno))},
+		{"netlink, network", NetworkAll, false, false, netlink, allow},
+		{"netlink, proxy", NetworkProxy, true, true, netlink, fail(uint32(errno))},
+		{"unix, proxy", NetworkProxy, false, true, local, fail(uint32(errno))},
 		{"unix", NetworkNone, false, false, local, fail(uint32(errno))},
 		{"unix, network", NetworkAll, false, true, local, fail(uint32(errno))},
 		{"unix, sockets", NetworkNone, true, false, local, allow},

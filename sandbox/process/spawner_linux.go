@@ -161,7 +161,7 @@ func (p *policy) spaces() (flags uintptr) {
 		return 0
 	}
 	flags = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
-	if p.Network == NetworkNone {
+	if p.Network != NetworkAll {
 		flags |= unix.CLONE_NEWNET
 	}
 	if !p.Drop {

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"net"
 	"time"
 
 	"github.com/mayfly-run/mayfly/sandbox"
@@ -46,6 +47,12 @@ type Spec struct {
 	Exec []string
 	// Network is what the program may reach. Default [NetworkNone].
 	Network Network
+	// Proxy serves the program's connections with [NetworkProxy], for which it is
+	// required; with any other it must be nil. It is called at most once, on a
+	// goroutine of its own, before the program starts. The listener is closed when
+	// the call is over; Proxy must then end every connection that it accepted and
+	// return, and Run waits for it.
+	Proxy func(net.Listener)
 	// UnixSockets are sockets in the file system to connect to. They require
 	// namespaces. With one of them granted, a socket that lies in a directory
 	// of Read, Write or Exec can be reached as well.
@@ -93,6 +100,10 @@ const (
 	NetworkNone Network = iota
 	// NetworkAll: IPv4 and IPv6, the host's loopback included.
 	NetworkAll
+	// NetworkProxy: one address, at which Spec.Proxy listens. The environment names
+	// it as a proxy for HTTP (HTTP_PROXY and its relatives). It requires
+	// namespaces: Landlock alone knows ports and no addresses.
+	NetworkProxy
 )
 
 // Namespaces says what to do about a host that has no namespaces to give.
