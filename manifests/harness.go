@@ -14,9 +14,11 @@ type Harness struct {
 	Approvals ApprovalsConfig
 	Budgets   Budgets
 	Limits    Ceilings
-	Store     string
-	Trace     TraceConfig
-	Origin    Origin
+	// MCPServers say where the tools of MCP servers are, by the server's name.
+	MCPServers map[string]MCPServer
+	Store      string
+	Trace      TraceConfig
+	Origin     Origin
 
 	doc *node // for places in messages; nil for a harness that was not read
 }

@@ -7,6 +7,7 @@ func readHarness(r *reporter, doc *node) *Harness {
 	h.checkJudge(r, doc.get("spec", "tools", "judge"))
 	h.checkRules(r, doc.get("spec", "policy", "rules"))
 	h.checkSecrets(r, doc.get("spec", "secrets"))
+	h.checkServers(r, doc.get("spec", "mcp_servers"))
 	return h
 }
 

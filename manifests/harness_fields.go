@@ -25,6 +25,8 @@ func (h *Harness) specFields() fields {
 		{name: "budgets", slot: group(h.Budgets.fields()), doc: "What a run may use. Default: no bound."},
 		{name: "limits", slot: group(h.Limits.fields()),
 			doc: "The operator's ceilings. A manifest that asks for more gets the tighter value, and a warning. Default: no ceilings."},
+		{name: "mcp_servers", slot: mapSlot[MCPServer]{&h.MCPServers, serverNameRule, func(s *MCPServer) slot { return group(s.fields()) }},
+			doc: "Where the tools of MCP servers are, by the name that follows mcp:// in a manifest. Mayfly's own addition. Default: none."},
 		{name: "store", slot: textSlot{&h.Store, localPath},
 			doc: "The file for approvals, rate limits and the journal of effects, from the harness's directory; memory keeps nothing on disk."},
 		{name: "trace", slot: group(h.Trace.fields()), doc: "Where decisions are noted down. Arguments never are."},

@@ -56,6 +56,7 @@ func TestSchemaMatchesTypes(t *testing.T) {
 	compareNames(t, "Harness", reflect.TypeFor[Harness](), new(Harness).specFields(), "Metadata", "Origin")
 	compareNames(t, "ToolsConfig", reflect.TypeFor[ToolsConfig](), new(ToolsConfig).fields())
 	compareNames(t, "Judge", reflect.TypeFor[Judge](), new(Judge).fields())
+	compareNames(t, "MCPServer", reflect.TypeFor[MCPServer](), new(MCPServer).fields())
 	compareNames(t, "Policy", reflect.TypeFor[Policy](), new(Policy).fields())
 	compareNames(t, "PolicyRule", reflect.TypeFor[PolicyRule](), new(PolicyRule).fields())
 	compareNames(t, "Task", reflect.TypeFor[Task](), new(Task).fields())

@@ -40,6 +40,9 @@ type Config struct {
 	Sandbox SandboxConfig
 	// OpenSandbox replaces the way sandboxes are opened; nil is [OpenSandbox].
 	OpenSandbox func(ctx context.Context, guest string) (sandbox.Sandbox, error)
+	// CallMCP speaks with MCP servers for the tools that they serve: package
+	// runtime/mcp has one. nil: this host cannot call mcp tools.
+	CallMCP func(ctx context.Context, call MCPCall) MCPReply
 	// Judge replaces the harness's judge; nil keeps it.
 	Judge governor.Judge
 	// LookupEnv gives the environment variables that manifests name, for headers
@@ -105,7 +108,7 @@ func Open(ctx context.Context, config Config) (*Runtime, error) {
 	}
 	for name := range config.Funcs {
 		t, ok := set.Tool(name)
-		if !ok || t.Spec.Transport != manifests.TransportNative && !(config.TestMode && t.Spec.Transport == manifests.TransportHTTP) {
+		if !ok || t.Spec.Transport != manifests.TransportNative && !(config.TestMode && (t.Spec.Transport == manifests.TransportHTTP || t.Spec.Transport == manifests.TransportMCP)) {
 			return nil, fmt.Errorf("open runtime: the function %s has no manifest with transport native", name)
 		}
 	}
@@ -181,13 +184,17 @@ func (r *Runtime) open(ctx context.Context, config Config) error {
 		}
 	}
 	r.code = &code{open: open, boxes: make(map[string]sandbox.Sandbox)}
+	far := &web{
+		funcs: r.funcs, testMode: config.TestMode, resolver: config.Resolver, roots: config.RootCAs, vault: r.vault, now: r.now,
+	}
 	r.transports = map[manifests.Transport]transport{
 		manifests.TransportCode:   r.code,
 		manifests.TransportNative: native{r.funcs, r.vault, config.TestMode, config.Resolver},
-		manifests.TransportHTTP: &web{
-			funcs: r.funcs, testMode: config.TestMode, resolver: config.Resolver, roots: config.RootCAs, vault: r.vault, now: r.now,
-		},
-		manifests.TransportMCP: missing{"this host cannot call mcp tools"},
+		manifests.TransportHTTP:   far,
+		manifests.TransportMCP:    missing{"this host cannot call mcp tools"},
+	}
+	if config.CallMCP != nil {
+		r.transports[manifests.TransportMCP] = upstream{far, config.CallMCP, r.set.Harness}
 	}
 	judge := config.Judge
 	if judge == nil {

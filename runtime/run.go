@@ -147,6 +147,12 @@ func (r *Runtime) Bound(ctx context.Context, runID string) ([]*manifests.Tool, e
 
 // Reaches reports whether this host has a way to call a tool at all.
 func (r *Runtime) Reaches(t *manifests.Tool) bool {
-	_, none := r.transports[t.Spec.Transport].(missing)
-	return !none
+	switch via := r.transports[t.Spec.Transport].(type) {
+	case missing:
+		return false
+	case upstream:
+		_, known := via.harness.MCPServer(t)
+		return known
+	}
+	return true
 }

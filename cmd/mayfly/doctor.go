@@ -92,7 +92,7 @@ func examine(ctx context.Context, file string) *harnessHealth {
 		if !isBuiltIn(t.Metadata.Name) {
 			h.Tools++
 		}
-		if !callable(t) {
+		if !callable(set.Harness, t) {
 			h.Uncallable = append(h.Uncallable, t.Metadata.Name)
 		}
 	}
@@ -123,8 +123,11 @@ func examine(ctx context.Context, file string) *harnessHealth {
 }
 
 // callable reports whether this program can reach a tool.
-func callable(t *manifests.Tool) bool {
+func callable(h *manifests.Harness, t *manifests.Tool) bool {
 	switch t.Spec.Transport {
+	case manifests.TransportMCP:
+		_, known := h.MCPServer(t)
+		return known
 	case manifests.TransportNative, manifests.TransportHTTP:
 		return true
 	case manifests.TransportCode:

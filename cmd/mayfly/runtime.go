@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-run/mayfly/internal/store"
 	"github.com/mayfly-run/mayfly/manifests"
 	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/runtime/mcp"
 	"github.com/mayfly-run/mayfly/sandbox"
 )
 
@@ -50,6 +51,7 @@ func (f runtimeFlags) open(ctx context.Context, p *process, use runtimeUse) (rt 
 	}
 	config := runtime.Config{
 		Harness: file, Tools: []*manifests.Tool{exec}, OpenSandbox: f.sandboxes(p, set), LookupEnv: os.LookupEnv, TestMode: f.testMode,
+		CallMCP: mcp.CallUpstream,
 	}
 	if use != useToCall {
 		config.Trace = "none"

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,13 @@ import (
 	"github.com/mayfly-run/mayfly/runtime/mcp"
 	"github.com/mayfly-run/mayfly/sandbox"
 )
+
+func TestMain(m *testing.M) {
+	if code, ours := runtime.Main(); ours {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
 
 // tools are the manifests of the tests.
 const tools = `apiVersion: harnessweaver/v1
@@ -201,3 +209,17 @@ func field(r *sdk.CallToolResult, path ...string) any {
 }
 
 type object = map[string]any
+
+// sorted is JSON with its names in order.
+func sorted(t *testing.T, text string) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}

@@ -38,6 +38,9 @@ func (s *Spec) check(root bool) error {
 	if err := s.checkPaths(); err != nil {
 		return err
 	}
+	if len(s.Input) > 0 && s.Talk != nil {
+		return &specError{"/input", "is what a program is given that is not spoken with"}
+	}
 	if len(s.Input) > 0 {
 		if err := checkJSON(s.Input); err != nil {
 			return &specError{"/input", "is not one JSON value: " + err.Error()}

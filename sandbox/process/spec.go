@@ -1,6 +1,7 @@
 package process
 
 import (
+	"io"
 	"net"
 	"time"
 
@@ -31,6 +32,14 @@ type Spec struct {
 	Secrets map[string][]byte
 	// Input is JSON text on standard input. Default: nothing, the end at once.
 	Input sandbox.RawJSON
+	// Talk, where a program is spoken with instead of given one input, does so
+	// while it runs: in is its standard input, out its standard output, which is
+	// then not kept, whatever Output says. It is called once, in a goroutine of
+	// its own, and must return when reading fails, as it does when the program is
+	// gone. After it, in is closed, and what still comes is dropped; Run returns
+	// when the program has ended, too. More than Limits.MaxValue bytes end the
+	// call. Input must be empty.
+	Talk func(in io.WriteCloser, out io.Reader)
 	// Output says where the value is read from. Default [OutputDescriptor].
 	Output Output
 

@@ -3,6 +3,8 @@
 package process
 
 import (
+	"errors"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -34,6 +36,10 @@ func (s *streams) start(program *[fdExtra]*os.File) {
 	s.writing = make(chan struct{})
 	go func() {
 		defer close(s.writing)
+		if s.call.spec.Talk != nil {
+			s.talk(program)
+			return
+		}
 		_, _ = program[fdStdin].Write(s.call.spec.Input) // a program need not read it
 		_ = program[fdStdin].Close()
 	}()
@@ -59,9 +65,37 @@ func (s *streams) start(program *[fdExtra]*os.File) {
 	} else {
 		s.read(program[fdValue], value)
 	}
-	s.read(program[fdStdout], out)
+	if s.call.spec.Talk == nil {
+		s.read(program[fdStdout], out)
+	}
 	s.read(program[fdStderr], text(&s.stderr))
 }
+
+// talk has somebody speak with the program.
+func (s *streams) talk(program *[fdExtra]*os.File) {
+	out := &counted{file: program[fdStdout], left: s.call.spec.Limits.MaxValue, over: func() { s.call.end(sandbox.StatusOutputLimit) }}
+	s.call.spec.Talk(program[fdStdin], out)
+	_ = program[fdStdin].Close()
+	_, _ = io.Copy(io.Discard, out) // a program must not hang on a full pipe
+}
+
+// counted reads a file that must not give more than so many bytes.
+type counted struct {
+	file *os.File
+	left int64
+	over func()
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.file.Read(p)
+	if c.left -= int64(n); c.left < 0 {
+		c.over()
+		return 0, errTooMuch
+	}
+	return n, err
+}
+
+var errTooMuch = errors.New("the program wrote more than it may")
 
 // read hands everything that comes to take, which says whether there may be
 // more of it.

@@ -1,0 +1,104 @@
+//go:build amd64 || arm64
+
+package mcp_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/runtime/mcp"
+)
+
+const stdioTools = `apiVersion: harnessweaver/v1
+kind: Tool
+metadata: { name: lookup }
+spec:
+  transport: mcp
+  server: mcp://far
+  description: Look something up.
+  input_schema: { type: object, properties: { id: { type: string } } }
+  side_effect: SIDE_EFFECT
+  timeout: TIMEOUT
+`
+
+// callStdio calls the tool of a server that the runtime starts.
+func callStdio(t *testing.T, how, sideEffect, timeout string) runtime.Result {
+	t.Helper()
+	if _, err := os.Stat("/usr/bin/python3"); err != nil {
+		t.Skip("there is no /usr/bin/python3 to write a server in")
+	}
+	h := newHarness(t, `  mcp_servers:
+    far:
+      command: { command: python3, args: [server.py, "`+how+`"] }
+      grants: { filesystem_read: [server.py] }
+`)
+	// The server runs as another user.
+	if err := os.Chmod(h.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("testdata/server.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(h.dir, "server.py"), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h.write(t, "tools.yaml", strings.NewReplacer("SIDE_EFFECT", sideEffect, "TIMEOUT", timeout).Replace(stdioTools))
+	h.config.Funcs, h.config.CallMCP = nil, mcp.CallUpstream
+	rt := h.open(t)
+	run, err := rt.StartRun(t.Context(), runtime.RunConfig{Principal: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := rt.Call(t.Context(), runtime.Call{RunID: run.ID, Tool: "lookup", Args: []byte(`{"id":"A"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestUpstreamStdio: a server that is a program is started for the call, and is
+// confined.
+func TestUpstreamStdio(t *testing.T) {
+	tests := []struct {
+		how, sideEffect, timeout string
+		want                     runtime.Outcome
+		message                  string // a part of what the operator is told
+	}{
+		{"answers", "read", "1m", runtime.OK, ""},
+		{"answers", "write_external", "1m", runtime.EffectConfirmed, ""},
+		{"stays", "read", "1m", runtime.OK, ""}, // it answered; its process is ended
+		{"has changed", "destructive", "1m", runtime.Denied, "digest"},
+		{"dies at once", "destructive", "1m", runtime.Unavailable, "a word before the end"},
+		{"talks nonsense", "read", "1m", runtime.Unavailable, ""},
+		{"dies on the call", "read", "1m", runtime.ToolError, ""},
+		{"dies on the call", "destructive", "1m", runtime.EffectAmbiguous, ""},
+		{"floods", "destructive", "1m", runtime.EffectAmbiguous, ""},
+		{"says nothing", "destructive", "2s", runtime.Unavailable, ""}, // it was not called
+		{"hangs on the call", "read", "2s", runtime.Timeout, ""},
+		{"hangs on the call", "destructive", "2s", runtime.EffectAmbiguous, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.how+"/"+tt.sideEffect, func(t *testing.T) {
+			r := callStdio(t, tt.how, tt.sideEffect, tt.timeout)
+			if r.Outcome != tt.want {
+				t.Fatalf("%s, want %s; %+v", r.Outcome, tt.want, r.Error)
+			}
+			if !r.Outcome.OK() {
+				if !strings.Contains(r.Error.Message, tt.message) {
+					t.Errorf("error %+v, want %q in it", r.Error, tt.message)
+				}
+				return
+			}
+			want := `{"id":"A","key":"` + r.IdempotencyKey + `","network":"OSError","shadow":"FileNotFoundError"}`
+			if diff := cmp.Diff(want, sorted(t, r.Output.Text)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
