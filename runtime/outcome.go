@@ -56,7 +56,7 @@ var next = map[Outcome]string{
 	Denied:            "do not repeat the call; ask for less or use another tool",
 	ApprovalRequired:  "wait for the decision, then repeat the same call",
 	ApprovalRejected:  "do not repeat the call; ask what would be acceptable",
-	RateLimited:       "repeat the call after the time given",
+	RateLimited:       "repeat the call later, and not before the time given",
 	Unavailable:       "nothing was done; repeat the call later or use another tool",
 	Busy:              "nothing was done; repeat the call a little later",
 	CredentialExpired: "nothing was done; have the credential renewed, then repeat the call",

@@ -168,6 +168,9 @@ func (j callJSON) notes(p *process) {
 	}
 	p.stderr.note("%s", oneLine(why))
 	p.stderr.note("run %s; %s", j.Run, j.Next)
+	if j.RetryAt != "" && j.Decision.Outcome == "allow" {
+		p.stderr.note("again from %s", j.RetryAt)
+	}
 	if j.Approval != "" {
 		p.stderr.note("mayfly approvals show %s", j.Approval)
 		p.stderr.note("then: mayfly call %s --run %s --approval %s with the same --args", j.Tool, j.Run, j.Approval)

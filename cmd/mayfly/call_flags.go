@@ -119,8 +119,13 @@ type callFlags struct {
 	subjectFlags
 	Approval string `placeholder:"ID" help:"The approval that the call resumes."`
 	JSON     bool   `name:"json" help:"Print one JSON object."`
-	TestMode bool   `env:"MAYFLY_TEST_MODE" help:"Send nothing to other machines: http tools and tools with a network are unavailable, and a judge behind a URL is not asked."`
+	testModeFlag
 	runtimeFlags
+}
+
+// testModeFlag is for the verbs that can call out.
+type testModeFlag struct {
+	TestMode bool `env:"MAYFLY_TEST_MODE" help:"Send nothing to other machines: http tools and tools with a network are unavailable, and a judge behind a URL is not asked."`
 }
 
 // call gives what is to be called.

@@ -177,8 +177,8 @@ func makeRows(ts *testscript.TestScript, neg bool, args []string) {
 
 // serve starts a web service that ends with the script, and sets a variable to
 // its host and port. It answers a POST to /echo with what it was sent and whether
-// it was sent the right credential, to /lost with nothing, and to /no with a
-// failure that repeats the credential:
+// it was sent the right credential, to /lost with nothing, to /later with a time,
+// and to /no with a failure that repeats the credential:
 //
 //	serve SERVICE
 func serve(ts *testscript.TestScript, neg bool, args []string) {
@@ -195,6 +195,9 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 		case "/echo":
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = fmt.Fprintf(w, `{"sent":%s,"authorized":%v}`, body, r.Header.Get("Authorization") == "Bearer "+serviceToken)
+		case "/later":
+			w.Header().Set("Retry-After", "Fri, 01 Jan 2100 00:00:00 GMT")
+			w.WriteHeader(http.StatusTooManyRequests)
 		case "/lost":
 			panic(http.ErrAbortHandler)
 		default:

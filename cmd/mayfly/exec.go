@@ -39,6 +39,8 @@ type execCommand struct {
 	RunID    *string `name:"run" placeholder:"ID" help:"The run of the harness that the call belongs to. Default: a new one."`
 	Approval string  `placeholder:"ID" help:"The approval that the call resumes."`
 
+	testModeFlag
+
 	JSON bool `name:"json" help:"Print one JSON object with the value or error, what was written, and what the call cost."`
 
 	cacheFlag
@@ -215,7 +217,7 @@ func (c *execCommand) runtime(ctx context.Context, box opened) (*runtime.Runtime
 		OpenSandbox: func(context.Context, string) (sandbox.Sandbox, error) {
 			return box, nil
 		},
-		LookupEnv: os.LookupEnv,
+		LookupEnv: os.LookupEnv, TestMode: c.TestMode,
 	})
 	if errs, ok := errors.AsType[manifests.Errors](err); ok {
 		return nil, &usageError{errs}

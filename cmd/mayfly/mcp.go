@@ -25,6 +25,7 @@ type mcpCommand struct {
 	Progress     intervalFlag `placeholder:"DURATION" help:"How often a client that asks for it is told that a call still runs, 10ms to 1h. Default 2s."`
 	RunID        *string      `name:"run" placeholder:"ID" help:"The run to go on with. Default: a new one."`
 	subjectFlags
+	testModeFlag
 	runtimeFlags
 }
 
@@ -43,6 +44,7 @@ Exit codes: 0 the client has gone, 2 the command or a manifest is wrong, 4 somet
 }
 
 func (c *mcpCommand) Run(p *process) error {
+	c.testMode = c.TestMode
 	config, err := c.sessions(p)
 	if err != nil {
 		return err
