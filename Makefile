@@ -20,7 +20,7 @@ GUESTS := python js
 # Python of the guest's own version for this machine; the build unpacked one.
 NATIVE_PYTHON ?= $(firstword $(shell ls -t $${MAYFLY_CACHE_DIR:-$${XDG_CACHE_HOME:-$$HOME/.cache}/mayfly}/guests/python-base-*/native/python 2>/dev/null))
 # The tests in which a guest, a program, or who can write to the cache, is hostile.
-ATTACKS := Attacks|Tree|Contract|Guest|Hostile|Cancel|Deadline|HostCalls|Reentrant|Cache|Flat
+ATTACKS := Attacks|Tree|Contract|Guest|Hostile|Cancel|Deadline|HostCalls|Reentrant|Cache|Flat|Rebinding|Redirects|Proxy|NativeNetwork
 
 export CGO_ENABLED ?= 0
 
@@ -50,7 +50,7 @@ race: guests clients compiler ## Run all tests with the race detector
 
 .PHONY: attack
 attack: guests ## Run the attacks on the sandbox, one line each
-	$(GO) test -count=1 -v -run '$(ATTACKS)' ./runtime ./sandbox/wasm ./sandbox/process
+	$(GO) test -count=1 -v -run '$(ATTACKS)' ./runtime ./sandbox/wasm ./sandbox/process ./internal/egress/...
 
 .PHONY: fuzz
 fuzz: guests ## Fuzz every target for FUZZTIME (10s)

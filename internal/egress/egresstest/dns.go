@@ -5,8 +5,10 @@ package egresstest
 import (
 	"context"
 	"encoding/binary"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -55,6 +57,13 @@ func (n *Names) Asked(name string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.asked[name]
+}
+
+// All gives the names whose IPv4 addresses were asked for.
+func (n *Names) All() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Sorted(maps.Keys(n.asked))
 }
 
 func (n *Names) serve() {
