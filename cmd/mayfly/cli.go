@@ -22,6 +22,7 @@ type commandLine struct {
 	Effects   effectsCommand   `cmd:"" help:"List what calls changed, and settle what nobody knows."`
 	Trace     traceCommand     `cmd:"" help:"Show what was decided and done."`
 	Tools     toolsCommand     `cmd:"" help:"List, show, describe, pin and add tools."`
+	Gateway   gatewayCommand   `cmd:"" help:"Print allow-lists for gateways in front of MCP servers."`
 	Schema    schemaCommand    `cmd:"" help:"Print the JSON Schema of a manifest."`
 	Doctor    doctorCommand    `cmd:"" help:"Check the manifests and what this machine can do."`
 	Guests    guestsCommand    `cmd:"" help:"Show the interpreters in this program."`

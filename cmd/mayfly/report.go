@@ -94,7 +94,7 @@ func (r report) error() *sandbox.Error {
 // object prints a value as JSON. Text that is not UTF-8 gets U+FFFD where it
 // is not.
 func (o output) object(v any) error {
-	text, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
+	text, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}

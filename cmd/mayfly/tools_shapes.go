@@ -122,7 +122,7 @@ func newMCPTool(t *manifests.Tool) (mcpTool, error) {
 // document prints a value as JSON over several lines, for files that people
 // look at too.
 func (o output) document(v any) error {
-	text, err := json.Marshal(v, jsontext.WithIndent("  "))
+	text, err := json.Marshal(v, jsontext.WithIndent("  "), json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
