@@ -9,6 +9,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -96,12 +97,7 @@ type failing string
 func (f *far) called() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, m := range f.methods {
-		if m == "tools/call" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.methods, "tools/call")
 }
 
 // lookup is the tool as the server describes it; see farTools.
