@@ -16,6 +16,7 @@ import (
 
 	"github.com/mayfly-run/mayfly/guests"
 	"github.com/mayfly-run/mayfly/internal/variant"
+	"github.com/mayfly-run/mayfly/sandbox/process"
 	"github.com/mayfly-run/mayfly/sandbox/wasm"
 )
 
@@ -30,6 +31,16 @@ type bench struct {
 }
 
 func main() {
+	if code, ours := process.Main(); ours {
+		os.Exit(code)
+	}
+	if len(os.Args) > 1 && os.Args[1] == hostFlag {
+		if err := launchHost(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "report:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	out := flag.String("out", "bench/out/bench.json", "where to write the figures")
 	only := flag.String("only", "", "measure only what matches this regular expression")
 	cache := flag.String("cache", "", "cache directory for compiled code (default: a user cache directory)")
@@ -70,6 +81,7 @@ func run(out, only, cache, native string, rounds int) error {
 		{"rows", rows},
 		{"collector", collector},
 		{"deadline", deadline},
+		{"launch", launch},
 	} {
 		if !match.MatchString(m.name) {
 			continue

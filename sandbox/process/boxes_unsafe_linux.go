@@ -37,10 +37,10 @@ func boxed(spec *Spec, asked Limits) ([]string, error) {
 		switch {
 		case err != nil:
 			return nil, &specError{at, "cannot be resolved: " + bare(err)}
-		case !p.isDir:
+		case !p.IsDir:
 			return nil, &specError{at, "is a file; what is written in all can be limited for directories only: grant its directory, or leave /limits/maxwritebytes out, for /limits/maxfilebytes bounds it"}
 		}
-		boxes = append(boxes, p.path)
+		boxes = append(boxes, p.Path)
 	}
 	slices.Sort(boxes)
 	boxes = slices.Compact(boxes)
@@ -58,10 +58,10 @@ func boxed(spec *Spec, asked Limits) ([]string, error) {
 				return nil, &specError{at, "cannot be resolved: " + bare(err)}
 			}
 			for _, box := range boxes {
-				if p.path != box && strings.HasPrefix(p.path, box+"/") {
+				if p.Path != box && strings.HasPrefix(p.Path, box+"/") {
 					return nil, &specError{at, "lies in a directory that is written within a limit, which the program finds empty"}
 				}
-				if list.exec && reaches(p.path, box) {
+				if list.exec && reaches(p.Path, box) {
 					return nil, &specError{at, "makes what is written within a limit executable: write to another directory"}
 				}
 			}
@@ -71,16 +71,16 @@ func boxed(spec *Spec, asked Limits) ([]string, error) {
 }
 
 // checkBoxes refuses what has changed on the way to here.
-func (p *policy) checkBoxes(places []place) error {
+func (p *policy) checkBoxes() error {
 	if len(p.Boxes) == 0 {
 		return nil
 	}
 	n := 0
-	for _, place := range places {
-		if slices.Contains(p.Boxes, place.path) && place.isDir {
+	for _, place := range p.Places {
+		if slices.Contains(p.Boxes, place.Path) && place.IsDir {
 			n++
-		} else if place.rights&mayWrite != 0 {
-			return fmt.Errorf("%s would be written without a limit", place.path)
+		} else if place.Rights&mayWrite != 0 {
+			return fmt.Errorf("%s would be written without a limit", place.Path)
 		}
 	}
 	if n != len(p.Boxes) {

@@ -218,9 +218,14 @@ func (c *call) watch(ctx context.Context, e *ends, by *spawner) (Result, error) 
 		default:
 		}
 	}
-	// The first process of a namespace is gone only after all others are.
+	// A keeper that says that all are gone is the last one; what it leaves to the
+	// kernel need not be waited for. Else the end of the first process of a
+	// namespace comes after that of all others.
 	if k != nil {
-		err := k.wait()
+		var err error
+		if !r.gone {
+			err = k.wait()
+		}
 		closeAll(k.pidfd)
 		if err != nil {
 			return Result{}, &SurvivorsError{"the keeper's end was not seen: " + err.Error()}
@@ -311,11 +316,11 @@ type report struct {
 	unserved error // and could not be taken
 }
 
-// readReport reads until the keeper is gone. Only the keeper has the other end:
-// the program's was closed when it started.
+// readReport reads until no process of the call is left, or the keeper is gone.
+// Only the keeper has the other end: the program's was closed when it started.
 func (c *call) readReport(control *os.File, keepers chan<- *keeper) *report {
 	r := new(report)
-	for {
+	for !r.gone {
 		packet, err := receivePolled(control, maxReport)
 		if err != nil {
 			return r
@@ -352,6 +357,7 @@ func (c *call) readReport(control *os.File, keepers chan<- *keeper) *report {
 		}
 		packet.close()
 	}
+	return r
 }
 
 // signalName is empty for 0, no signal.

@@ -41,10 +41,10 @@ func fitting(items []item, places []place, links []link) []item {
 	for _, i := range items {
 		taken := false
 		for _, p := range places {
-			taken = taken || reaches(p.path, i.path)
+			taken = taken || reaches(p.Path, i.path)
 		}
 		for _, l := range links {
-			taken = taken || reaches(l.path, i.path)
+			taken = taken || reaches(l.Path, i.path)
 		}
 		if !taken {
 			fit = append(fit, i)
@@ -78,7 +78,7 @@ func (v *view) furnish(i item) {
 // written and not read.
 func (v *view) allowListing(places []place) {
 	for _, p := range places {
-		if p.rights&mayWrite != 0 && p.rights&(mayRead|mayExec) == 0 {
+		if p.Rights&mayWrite != 0 && p.Rights&(mayRead|mayExec) == 0 {
 			return
 		}
 	}

@@ -22,11 +22,7 @@ const (
 // newJob writes down what a keeper does. control, program and groups are this
 // process's descriptors of what the keeper gets.
 func newJob(p *policy, control int, program, groups []int) (*job, error) {
-	places, links, err := settle(p.Grants)
-	if err != nil {
-		return nil, &layerError{LayerFileSystem, "find what is granted", err}
-	}
-	if err := p.checkBoxes(places); err != nil {
+	if err := p.checkBoxes(); err != nil {
 		return nil, &layerError{LayerFileSystem, "find what is written within a limit", err}
 	}
 	j := &job{first: p.Spaces, control: uintptr(len(program))}
@@ -40,7 +36,7 @@ func newJob(p *policy, control int, program, groups []int) (*job, error) {
 	group := j.control + 1
 	l.add(layerKeeper, "close the spawner's descriptors", unix.SYS_CLOSE_RANGE, group+uintptr(len(groups)), uintptr(^uint32(0)), 0)
 	l.add(LayerSession, "start a session", unix.SYS_SETSID)
-	action := pointer(l, new([8]uint64))
+	action := pointer(l, new(signalAction))
 	l.add(LayerSession, "wait for children", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), action, 0, kernelSignals/8)
 	l.add(layerKeeper, "set the mask of new files", unix.SYS_UMASK, 0o022)
 	if p.Spaces && !p.Drop {
@@ -52,15 +48,13 @@ func newJob(p *policy, control int, program, groups []int) (*job, error) {
 
 	ruleset := newRuleset(l, p)
 	if p.Spaces {
-		l.enterView(p, places, links, ruleset, j.control)
+		l.enterView(p, ruleset, j.control)
 		name := l.text("sandbox")
 		l.add(LayerNamespaces, "set the host's name", unix.SYS_SETHOSTNAME, name, uintptr(len("sandbox")))
 	} else {
-		l.landlockOnly(places, ruleset, p.ABI)
+		l.landlockOnly(p, ruleset)
 		l.scopeSignals()
 	}
-	l.add(layerKeeper, "make a pipe", unix.SYS_PIPE2, pointer(l, &j.exec), unix.O_CLOEXEC)
-
 	// The program's process, not the keeper: whatever becomes of the group, the
 	// keeper tells of it.
 	for i := range groups {
@@ -154,7 +148,7 @@ func writeProgram(c *list, p *policy, ruleset *int32, descriptors uintptr) error
 	c.add(LayerDescriptors, "mark descriptors to be closed", unix.SYS_CLOSE_RANGE, descriptors, uintptr(^uint32(0)), unix.CLOSE_RANGE_CLOEXEC)
 
 	// Last, so that nothing above needs to be allowed to the program.
-	c.add(LayerSeccomp, "install the filter", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, c.filter(assemble(syscallRules(p))))
+	c.add(LayerSeccomp, "install the filter", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, c.filter(callFilter(p)))
 	c.add(layerExec, "start the program", unix.SYS_EXECVE, c.text(p.Command), c.texts(p.Args), c.texts(p.Env))
 	return nil
 }

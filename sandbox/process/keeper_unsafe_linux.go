@@ -36,9 +36,9 @@ type job struct {
 	first  bool // the keeper must be process 1: it kills all others
 	failed [2]uint32
 
-	control uintptr  // descriptor of the socket to the host
-	exec    [2]int32 // pipe that execve closes
-	deaths  int32    // descriptor that tells of them
+	control uintptr        // descriptor of the socket to the host
+	deaths  int32          // descriptor that tells of them
+	stack   [16 << 10]byte // of the child, until it is another program
 	message message
 	parts   [4]uintptr
 	polled  [2]unix.PollFd
@@ -116,26 +116,18 @@ func keep(j *job) {
 		tell(j, sayFailed, j.own.steps[j.failed[0]].says)
 		exit(1)
 	}
-	pid, _, errno := syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
-	if errno == 0 && pid == 0 {
-		do(j, j.child.steps)
-		syscall.RawSyscall(unix.SYS_WRITE, uintptr(j.exec[1]), uintptr(unsafe.Pointer(&j.failed)), unsafe.Sizeof(j.failed))
-		exit(127)
-	}
+	// The child has this process's memory, and this process waits, until it is
+	// another program or has ended. What it notes in j is seen here.
+	j.failed[0] = noStep
+	pid, errno := vfork(unix.CLONE_VM|unix.CLONE_VFORK|uintptr(unix.SIGCHLD), uintptr(unsafe.Pointer(&j.stack[len(j.stack)-1]))&^15, j)
 	if errno != 0 {
 		j.message.Errno = uint32(errno)
 		tell(j, sayFailed, j.child.steps[0].says)
 		exit(1)
 	}
-	syscall.RawSyscall(unix.SYS_CLOSE, uintptr(j.exec[1]), 0, 0)
-	j.failed[0] = noStep
-	syscall.RawSyscall(unix.SYS_READ, uintptr(j.exec[0]), uintptr(unsafe.Pointer(&j.failed)), unsafe.Sizeof(j.failed))
-	if i := j.failed[0]; i != noStep { // nothing that is not ours has run
+	if j.failed[0] != noStep { // nothing that is not ours has run
 		syscall.RawSyscall6(unix.SYS_WAIT4, pid, 0, 0, 0, 0, 0)
-		j.message.Errno = j.failed[1]
-		if i < uint32(len(j.child.steps)) {
-			tell(j, sayFailed, j.child.steps[i].says)
-		}
+		tell(j, sayFailed, j.child.steps[j.failed[0]].says)
 		exit(1)
 	}
 	tell(j, sayStarted, nil)
@@ -156,6 +148,22 @@ func keep(j *job) {
 		syscall.RawSyscall(unix.SYS_KILL, everybody, uintptr(unix.SIGKILL), 0)
 		reap(j, pid, 0)
 	}
+}
+
+// vfork starts a process that shares this one's memory, on a stack of its own,
+// where it runs become(j).
+//
+//go:noescape
+func vfork(flags, stack uintptr, j *job) (pid, errno uintptr)
+
+// become is the life of the child until it is the program. It never returns.
+//
+//go:nosplit
+//go:norace
+//go:nocheckptr
+func become(j *job) {
+	do(j, j.child.steps)
+	exit(127)
 }
 
 // everybody is all that this process may send a signal to, but itself.

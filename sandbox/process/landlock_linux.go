@@ -122,19 +122,19 @@ func (r rights) access() (access landlock.AccessFSSet) {
 const deviceAccess landlock.AccessFSSet = ll.AccessFSReadFile | ll.AccessFSWriteFile
 
 // landlockOnly adds the rules of a call that sees the host's files.
-func (l *list) landlockOnly(places []place, ruleset *int32, abi int) {
+func (l *list) landlockOnly(p *policy, ruleset *int32) {
 	add := func(path string, access landlock.AccessFSSet, isDir bool) {
 		o := new(opened)
 		l.open(o, LayerLandlock, path)
-		l.allow(ruleset, o, "allow "+path, access, isDir, abi)
+		l.allow(ruleset, o, "allow "+path, access, isDir, p.ABI)
 		l.close(&o.fd)
 	}
 	for _, path := range devices {
 		add(path, deviceAccess, false)
 	}
-	for i, p := range places {
-		if !covered(places[:i], p) {
-			add(p.path, p.rights.access(), p.isDir)
+	for i, at := range p.Places {
+		if !covered(p.Places[:i], at) {
+			add(at.Path, at.Rights.access(), at.IsDir)
 		}
 	}
 }

@@ -32,22 +32,22 @@ type view struct {
 
 // enterView makes that root and makes it the process's own. Whatever may be
 // used gets its rule of Landlock from the same descriptor that it is mounted by.
-func (l *list) enterView(p *policy, places []place, links []link, ruleset *int32, control uintptr) {
+func (l *list) enterView(p *policy, ruleset *int32, control uintptr) {
 	v := &view{list: l, policy: p, ruleset: ruleset, made: map[string]bool{"/": true}}
 	v.add(LayerFileSystem, "make mounts private", unix.SYS_MOUNT, v.text(""), v.text("/"), 0, unix.MS_REC|unix.MS_PRIVATE, 0)
-	trees := v.openTrees(places)
+	trees := v.openTrees(p.Places)
 	v.mount("the new root", "tmpfs", staging, unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size=4m,nr_inodes=16384")
 	v.openMounted(&v.root, staging)
-	v.allowListing(places)
+	v.allowListing(p.Places)
 	v.temp(p.TempBytes)
-	for _, i := range fitting(furniture(p.UID, p.GID), places, links) {
+	for _, i := range fitting(furniture(p.UID, p.GID), p.Places, p.Links) {
 		v.furnish(i)
 	}
 	v.boxes(trees, control)
 	for _, t := range trees {
 		v.attach(t)
 	}
-	for _, link := range links {
+	for _, link := range p.Links {
 		v.link(link)
 	}
 	v.proc()
@@ -81,21 +81,21 @@ func (v *view) openTrees(places []place) []*tree {
 		take(path, false, deviceAccess, unix.MOUNT_ATTR_NOEXEC|unix.MOUNT_ATTR_NOSUID)
 	}
 	for i, p := range places {
-		if slices.Contains(v.policy.Boxes, p.path) {
-			trees = append(trees, &tree{path: p.path, isDir: true, rights: p.rights}) // made later
+		if slices.Contains(v.policy.Boxes, p.Path) {
+			trees = append(trees, &tree{path: p.Path, isDir: true, rights: p.Rights}) // made later
 			continue
 		}
 		if covered(places[:i], p) {
 			continue
 		}
 		attr := uint64(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
-		if p.rights&mayWrite == 0 {
+		if p.Rights&mayWrite == 0 {
 			attr |= unix.MOUNT_ATTR_RDONLY
 		}
-		if p.rights&mayExec == 0 {
+		if p.Rights&mayExec == 0 {
 			attr |= unix.MOUNT_ATTR_NOEXEC
 		}
-		take(p.path, p.isDir, p.rights.access(), attr)
+		take(p.Path, p.IsDir, p.Rights.access(), attr)
 	}
 	return trees
 }
@@ -105,11 +105,11 @@ func (v *view) openTrees(places []place) []*tree {
 func covered(before []place, p place) bool {
 	var nearest place
 	for _, b := range before {
-		if strings.HasPrefix(p.path, b.path+"/") && len(b.path) > len(nearest.path) {
+		if strings.HasPrefix(p.Path, b.Path+"/") && len(b.Path) > len(nearest.Path) {
 			nearest = b
 		}
 	}
-	return nearest.path != "" && nearest.rights == p.rights
+	return nearest.Path != "" && nearest.Rights == p.Rights
 }
 
 // within reports whether a path lies in one of the trees. Nothing is ever made
@@ -165,12 +165,12 @@ func (v *view) mkdir(path string, mode uintptr) {
 
 // link makes a link that leads to something granted, once.
 func (v *view) link(l link) {
-	if v.made[l.path] || v.within(l.path) {
+	if v.made[l.Path] || v.within(l.Path) {
 		return
 	}
-	v.mkdir(filepath.Dir(l.path), 0o755)
-	v.made[l.path] = true
-	v.add(LayerFileSystem, "make the link "+l.path, unix.SYS_SYMLINKAT, v.text(l.target), here, v.text(staging+l.path))
+	v.mkdir(filepath.Dir(l.Path), 0o755)
+	v.made[l.Path] = true
+	v.add(LayerFileSystem, "make the link "+l.Path, unix.SYS_SYMLINKAT, v.text(l.Target), here, v.text(staging+l.Path))
 }
 
 func (v *view) temp(size int64) {

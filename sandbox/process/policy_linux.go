@@ -19,7 +19,8 @@ type policy struct {
 	Env     []string
 	Dir     string
 
-	Grants []grant
+	Places []place // what is granted
+	Links  []link  // that lead to it
 	// Boxes are the directories, without links and in order, that are written
 	// within WriteBytes together.
 	Boxes      []string
@@ -51,12 +52,7 @@ type policy struct {
 	CPUSeconds                   int64 // of one process; 0: not bounded
 }
 
-// grant is one path and how it may be used.
-type grant struct {
-	Path   string
-	Rights rights
-}
-
+// rights are ways to use a path.
 type rights uint8
 
 const (

@@ -111,7 +111,7 @@ const setID = unix.S_ISUID | unix.S_ISGID
 const socketType = 0xf
 
 // syscallRules is the table for one call.
-func syscallRules(p *policy) []rule {
+func syscallRules(p filterKey) []rule {
 	var rules []rule
 	add := func(nr uint32, action action, tests ...test) { rules = append(rules, rule{nr, tests, action}) }
 	for _, nr := range absent {

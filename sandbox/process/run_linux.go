@@ -106,6 +106,7 @@ func plan(spec *Spec, asked Limits, root, spaces bool) (p *policy, done func(), 
 	if root || spaces {
 		p.Processes = int64(spec.Limits.MaxProcesses)
 	}
+	var grants []grant
 	for _, list := range []struct {
 		rights rights
 		paths  []string
@@ -113,15 +114,18 @@ func plan(spec *Spec, asked Limits, root, spaces bool) (p *policy, done func(), 
 		{mayExec, []string{spec.Command}}, {mayRead, spec.Read}, {mayWrite, spec.Write}, {mayExec, spec.Exec}, {mayConnect, spec.UnixSockets},
 	} {
 		for _, path := range list.paths {
-			p.Grants = append(p.Grants, grant{path, list.rights})
+			grants = append(grants, grant{path, list.rights})
 		}
+	}
+	if p.Places, p.Links, err = settle(grants); err != nil {
+		return nil, nil, &specError{"/read", "a granted path cannot be resolved: " + bare(err)}
 	}
 	if p.Boxes, err = boxed(spec, asked); err != nil {
 		return nil, nil, err
 	}
 	p.WriteBytes = asked.MaxWriteBytes
 	if spaces {
-		if err := underTemp(p.Grants); err != nil {
+		if err := underTemp(p.Places); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -138,16 +142,12 @@ func plan(spec *Spec, asked Limits, root, spaces bool) (p *policy, done func(), 
 
 // underTemp refuses what the private /tmp would widen: Landlock gives what is
 // below a directory all rights of the directory.
-func underTemp(grants []grant) error {
-	settled, _, err := settle(grants)
-	if err != nil {
-		return &specError{"/read", "a granted path cannot be resolved: " + bare(err)}
-	}
-	for _, g := range settled {
-		if strings.HasPrefix(g.path+"/", "/tmp/") && g.rights&(mayRead|mayExec|mayWrite) == mayWrite {
+func underTemp(places []place) error {
+	for _, p := range places {
+		if strings.HasPrefix(p.Path+"/", "/tmp/") && p.Rights&(mayRead|mayExec|mayWrite) == mayWrite {
 			return &specError{"/write", "what may be written below /tmp can be read as well, for /tmp is the program's own: grant reading too, or use another directory"}
 		}
-		if g.path == "/tmp" {
+		if p.Path == "/tmp" {
 			return &specError{"/read", "/tmp is the program's own; grant what is needed in it"}
 		}
 	}

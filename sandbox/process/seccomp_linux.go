@@ -15,6 +15,25 @@ const (
 	offsetArgs   = 16 // eight bytes each, the low half first on what we run on
 )
 
+// filterKey is what of a policy decides its filter.
+type filterKey struct {
+	Network                    Network
+	UnixConns, Process, Spaces bool
+}
+
+// filters are those that were made: filterKey to filter. There are few.
+var filters sync.Map
+
+// callFilter is the filter of a call.
+func callFilter(p *policy) []unix.SockFilter {
+	key := filterKey{p.Network, p.UnixConns, p.Process, p.Spaces}
+	made, ok := filters.Load(key)
+	if !ok {
+		made, _ = filters.LoadOrStore(key, assemble(syscallRules(key)))
+	}
+	return made.([]unix.SockFilter)
+}
+
 // assemble turns rules into a filter for the kernel: architecture first, then
 // the number's range, then each rule on its own. No rule relies on what another
 // one left in the accumulator.

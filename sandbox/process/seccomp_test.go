@@ -88,7 +88,7 @@ func policies() map[string][]rule {
 		for _, conns := range []bool{false, true} {
 			for _, process := range []bool{false, true} {
 				for _, spaces := range []bool{false, true} {
-					p := &policy{Network: network, UnixConns: conns, Process: process, Spaces: spaces}
+					p := filterKey{Network: network, UnixConns: conns, Process: process, Spaces: spaces}
 					name := fmt.Sprintf("network %d, sockets %v, process %v, namespaces %v", network, conns, process, spaces)
 					all[name] = syscallRules(p)
 				}
@@ -218,7 +218,7 @@ func TestTable(t *testing.T) {
 		{"read", NetworkNone, false, false, read, allow},
 	}
 	for _, tt := range tests {
-		rules := syscallRules(&policy{Network: tt.network, UnixConns: tt.conns, Process: tt.proc})
+		rules := syscallRules(filterKey{Network: tt.network, UnixConns: tt.conns, Process: tt.proc})
 		if got := execute(t, assemble(rules), tt.d); got != tt.want {
 			t.Errorf("%s: %#x, want %#x", tt.name, got, tt.want)
 		}

@@ -5,6 +5,8 @@ package process
 import (
 	"fmt"
 	"os"
+	"slices"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -41,10 +43,13 @@ type list struct {
 }
 
 func (l *list) add(layer Layer, what string, nr uintptr, args ...uintptr) *step {
-	s := step{nr: nr, says: []byte(string(layer) + "\x00" + what)}
+	if l.steps == nil {
+		l.steps = make([]step, 0, 256)
+	}
+	l.steps = append(l.steps, step{nr: nr, says: []byte(string(layer) + "\x00" + what)})
+	s := &l.steps[len(l.steps)-1]
 	copy(s.args[:], args)
-	l.steps = append(l.steps, s)
-	return &l.steps[len(l.steps)-1]
+	return s
 }
 
 // gives stores the result in a new place, and returns that.
@@ -123,17 +128,36 @@ func (l *list) write(layer Layer, path, text string) {
 // kernelSignals is how many signals the kernel has.
 const kernelSignals = 64
 
-// defaultSignals gives the program back what a process starts with: whoever
-// started Mayfly may have ignored signals, and ignoring is inherited.
+// defaultSignals gives the program back what a process starts with. execve does
+// so for signals that are handled; those that are ignored stay that way, and
+// whoever started the host may have ignored some.
 func (l *list) defaultSignals() {
-	action := pointer(l, new([8]uint64)) // larger than the kernel's structure, all zero: SIG_DFL
-	for signal := uintptr(1); signal <= kernelSignals; signal++ {
-		if signal != uintptr(unix.SIGKILL) && signal != uintptr(unix.SIGSTOP) {
-			l.add(LayerSession, "reset a signal", unix.SYS_RT_SIGACTION, signal, action, 0, kernelSignals/8)
-		}
+	action := pointer(l, new(signalAction))
+	for _, signal := range ignoredSignals() {
+		l.add(LayerSession, "reset a signal", unix.SYS_RT_SIGACTION, signal, action, 0, kernelSignals/8)
 	}
 	l.add(LayerSession, "unblock signals", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, pointer(l, new(uint64)), 0, kernelSignals/8)
 }
+
+// signalAction is what is done with a signal: as the kernel has it, and more.
+// All zero is what a process starts with.
+type signalAction struct {
+	handler uintptr
+	_       [7]uint64
+}
+
+// ignoredSignals are those that this process ignores.
+var ignoredSignals = sync.OnceValue(func() (ignored []uintptr) {
+	for signal := uintptr(1); signal <= kernelSignals; signal++ {
+		var now signalAction
+		_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, signal, 0, uintptr(unsafe.Pointer(&now)), kernelSignals/8, 0, 0)
+		const ignore = 1
+		if errno != 0 || now.handler == ignore {
+			ignored = append(ignored, signal)
+		}
+	}
+	return slices.DeleteFunc(ignored, func(s uintptr) bool { return s == uintptr(unix.SIGKILL) || s == uintptr(unix.SIGSTOP) })
+})
 
 // limit sets a resource limit, never above the hard one that is there.
 func (l *list) limit(resource int, value uint64) error {
