@@ -137,6 +137,7 @@ func (c *call) try(ctx context.Context) (Result, error) {
 	var groups []*os.File
 	if c.group != nil {
 		groups = c.group.enter
+		c.policy.Born = c.group.version == 2
 	}
 	c.policy.Extra, c.policy.Groups = len(c.extra), len(groups)
 	policy, err := c.policy.file()

@@ -48,7 +48,9 @@ func (g *groups) dirs() []string {
 type group struct {
 	groups            // the call's own directories
 	locks  []*os.File // the directories, locked for as long as this host lives
-	enter  []*os.File // a process that writes "0" here is in the group
+	// enter are, in version 1, files: a process that writes "0" there is in the
+	// group. In version 2 it is the directory, to be born in.
+	enter []*os.File
 }
 
 // groupUse is what a group has used.
@@ -97,13 +99,20 @@ func (g *groups) try(memory int64, processes int) (c *group, err error) {
 		return c, err
 	}
 	for _, dir := range c.dirs() {
-		f, err := os.OpenFile(filepath.Join(dir, "cgroup.procs"), os.O_WRONLY, 0)
+		f, err := g.openEntry(dir)
 		if err != nil {
 			return c, err
 		}
 		c.enter = append(c.enter, f)
 	}
 	return c, nil
+}
+
+func (g *groups) openEntry(dir string) (*os.File, error) {
+	if g.version == 2 {
+		return os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
+	}
+	return os.OpenFile(filepath.Join(dir, "cgroup.procs"), os.O_WRONLY, 0)
 }
 
 // bound writes the limits.

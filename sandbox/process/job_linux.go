@@ -25,7 +25,7 @@ func newJob(p *policy, control int, program, groups []int) (*job, error) {
 	if err := p.checkBoxes(); err != nil {
 		return nil, &layerError{LayerFileSystem, "find what is written within a limit", err}
 	}
-	j := &job{first: p.Spaces, control: uintptr(len(program))}
+	j := &job{first: p.Spaces, control: uintptr(len(program)), unborn: []byte(string(layerKeeper) + "\x00start a process")}
 	l := &j.own
 
 	// Of everything that the spawner has open, other calls' descriptors among it,
@@ -57,8 +57,12 @@ func newJob(p *policy, control int, program, groups []int) (*job, error) {
 	}
 	// The program's process, not the keeper: whatever becomes of the group, the
 	// keeper tells of it.
-	for i := range groups {
-		j.child.add(LayerCgroup, "enter the control group", unix.SYS_WRITE, group+uintptr(i), j.child.text("0"), 1)
+	if p.Born {
+		j.bornIn(group)
+	} else {
+		for i := range groups {
+			j.child.add(LayerCgroup, "enter the control group", unix.SYS_WRITE, group+uintptr(i), j.child.text("0"), 1)
+		}
 	}
 	if err := writeProgram(&j.child, p, ruleset, j.control); err != nil {
 		return nil, err

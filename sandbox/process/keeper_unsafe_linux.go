@@ -36,9 +36,11 @@ type job struct {
 	first  bool // the keeper must be process 1: it kills all others
 	failed [2]uint32
 
-	control uintptr        // descriptor of the socket to the host
-	deaths  int32          // descriptor that tells of them
-	stack   [16 << 10]byte // of the child, until it is another program
+	control uintptr   // descriptor of the socket to the host
+	deaths  int32     // descriptor that tells of them
+	born    cloneArgs // how the child starts, if it starts in a control group
+	unborn  []byte    // what the host is told if it does not
+	stack   childStack
 	message message
 	parts   [4]uintptr
 	polled  [2]unix.PollFd
@@ -82,7 +84,7 @@ func fork(j *job, flags uintptr) (pidfd int, err error) {
 	return int(fd), nil
 }
 
-// forkKeeper uses clone and not clone3: there are hosts that deny the latter.
+// forkKeeper uses clone, and not clone3, which some hosts deny.
 //
 //go:norace
 //go:nocheckptr
@@ -119,10 +121,15 @@ func keep(j *job) {
 	// The child has this process's memory, and this process waits, until it is
 	// another program or has ended. What it notes in j is seen here.
 	j.failed[0] = noStep
-	pid, errno := vfork(unix.CLONE_VM|unix.CLONE_VFORK|uintptr(unix.SIGCHLD), uintptr(unsafe.Pointer(&j.stack[len(j.stack)-1]))&^15, j)
+	var pid, errno uintptr
+	if j.born.Flags == 0 {
+		pid, errno = vfork(unix.SYS_CLONE, shared|uintptr(unix.SIGCHLD), (uintptr(unsafe.Pointer(&j.stack))+unsafe.Sizeof(j.stack))&^15, j)
+	} else {
+		pid, errno = vfork(unix.SYS_CLONE3, uintptr(unsafe.Pointer(&j.born)), unsafe.Sizeof(j.born), j)
+	}
 	if errno != 0 {
 		j.message.Errno = uint32(errno)
-		tell(j, sayFailed, j.child.steps[0].says)
+		tell(j, sayFailed, j.unborn)
 		exit(1)
 	}
 	if j.failed[0] != noStep { // nothing that is not ours has run
@@ -150,11 +157,35 @@ func keep(j *job) {
 	}
 }
 
-// vfork starts a process that shares this one's memory, on a stack of its own,
+// shared are the flags of a child that has its parent's memory, while that waits.
+const shared = unix.CLONE_VM | unix.CLONE_VFORK
+
+// childStack is the child's stack until it is another program. Its frames are
+// small, and all known: none of them grows.
+type childStack [16 << 10]byte
+
+// cloneArgs is the argument of clone3.
+type cloneArgs struct {
+	Flags, PidFD, ChildTID, ParentTID, ExitSignal, Stack, StackSize, TLS, SetTID, SetTIDSize, Cgroup uint64
+}
+
+// bornIn makes the child start in the control group of version 2 whose directory
+// is open in the keeper. To enter one later waits for a grace period of the
+// kernel's, which is many milliseconds.
+func (j *job) bornIn(group uintptr) {
+	stack := uint64(uintptr(unsafe.Pointer(&j.stack)))
+	j.born = cloneArgs{
+		Flags: shared | unix.CLONE_INTO_CGROUP, ExitSignal: uint64(unix.SIGCHLD), Cgroup: uint64(group),
+		Stack: stack, StackSize: (stack+uint64(unsafe.Sizeof(j.stack)))&^15 - stack,
+	}
+	j.unborn = []byte(string(LayerCgroup) + "\x00start in the control group")
+}
+
+// vfork starts a process, by clone or clone3, that shares this one's memory, on a stack of its own,
 // where it runs become(j).
 //
 //go:noescape
-func vfork(flags, stack uintptr, j *job) (pid, errno uintptr)
+func vfork(nr, a0, a1 uintptr, j *job) (pid, errno uintptr)
 
 // become is the life of the child until it is the program. It never returns.
 //

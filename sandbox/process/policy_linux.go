@@ -33,9 +33,11 @@ type policy struct {
 	// Extra is how many descriptors beyond the usual four the program gets, from
 	// fdExtra on. They come with the request.
 	Extra int
-	// Groups is how many open cgroup.procs files come with the request: the
-	// program's process writes itself into each before it does anything else.
+	// Groups is how many descriptors come with the request for the control group
+	// of the call: its directory if the program is Born in it, which version 2 can
+	// do, else files that the program's process writes itself into.
 	Groups int
+	Born   bool
 
 	// Spaces: the keeper is started in namespaces of its own.
 	Spaces bool

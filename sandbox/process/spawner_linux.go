@@ -137,7 +137,7 @@ func start(r *received, control int) error {
 		return fmt.Errorf("read the policy: %w", err)
 	}
 	own := r.fds[requestProgram:]
-	if want := fdExtra + p.Extra + p.Groups; p.Extra < 0 || p.Extra > maxExtra || p.Groups < 0 || len(own) != want {
+	if want := fdExtra + p.Extra + p.Groups; p.Extra < 0 || p.Extra > maxExtra || p.Groups < 0 || p.Born && p.Groups != 1 || len(own) != want {
 		return fmt.Errorf("%d descriptors came with the request, want %d", len(own), want)
 	}
 	if root := os.Geteuid() == 0; root != p.Drop || !root && (p.UID != os.Geteuid() || p.GID != os.Getegid()) {

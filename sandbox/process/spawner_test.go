@@ -389,3 +389,54 @@ func TestExtraDescriptors(t *testing.T) {
 		}
 	})
 }
+
+// In version 2 the program is born in its control group.
+func TestBornInControlGroup(t *testing.T) {
+	var dir string
+	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
+		var info unix.Statfs_t
+		if err := unix.Statfs(root, &info); err == nil && info.Type == unix.CGROUP2_SUPER_MAGIC {
+			dir = filepath.Join(root, fmt.Sprintf("mayfly-test-%d", os.Getpid()))
+			break
+		}
+	}
+	if dir == "" || os.Mkdir(dir, 0o755) != nil {
+		t.Skip("no control group of version 2 can be made")
+	}
+	defer func() {
+		if !eventually(func() bool { return os.Remove(dir) == nil }) {
+			t.Error("the control group is not left")
+		}
+	}()
+	forTiers(t, func(t *testing.T, mode Namespaces) {
+		entry, err := (&groups{version: 2}).openEntry(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer entry.Close()
+		// A program that waits for the end of its input.
+		c := planned(t, Spec{Command: victim, Args: []string{"echo"}, Namespaces: mode})
+		c.policy.Groups, c.policy.Born = 1, true
+		var e ends
+		theirs, control, err := e.open()
+		defer closeAll(append(e.program[:], e.control)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		policy, err := c.policy.file()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := resident.request(append(append([]*os.File{control, policy}, theirs[:]...), entry)); err != nil {
+			t.Fatal(err)
+		}
+		closeAll(append(theirs[:], control, policy)...)
+		if !eventually(func() bool { pids, err := readMembers(dir); return err == nil && len(pids) == 1 }) {
+			t.Error("the program is not in its control group")
+		}
+		closeAll(e.program[fdStdin])
+		if r := new(call).readReport(e.control, make(chan *keeper, 1)); !r.started || !r.exited || r.code != 0 || !r.gone {
+			t.Errorf("%+v", r)
+		}
+	})
+}
