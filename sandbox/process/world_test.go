@@ -3,6 +3,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -48,6 +49,7 @@ func newWorld(t *testing.T) *world {
 		"{datagrams}", receive(t, "unixgram", filepath.Join(w.outside, "datagrams")),
 		"{pid}", fmt.Sprint(bystander(t)),
 		"{shared}", fmt.Sprint(sharedMemory(t)),
+		"{memory file}", memoryFile(t),
 		"{free}", "127.0.0.1:0",
 	)
 	return w
@@ -133,6 +135,25 @@ func sharedMemory(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return id
+}
+
+// memoryFile is a file in the host's shared memory, with the secret in it.
+func memoryFile(t *testing.T) string {
+	t.Helper()
+	f, err := os.CreateTemp("/dev/shm", "mayfly-test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(f.Name()); err != nil {
+			t.Error(err)
+		}
+	})
+	_, err = f.WriteString(secret)
+	if err := errors.Join(err, f.Chmod(0o666), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return f.Name()
 }
 
 // intact checks what no call may have changed.
