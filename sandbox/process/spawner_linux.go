@@ -45,6 +45,9 @@ var mainCalled atomic.Bool
 // If ours is true, this process was started to start confined programs, its host
 // is gone, and it must exit with code at once.
 func Main() (code int, ours bool) {
+	if len(os.Args) > 2 && os.Args[1] == canaryName {
+		return canary(os.Args[2:]), true
+	}
 	if len(os.Args) != 1 || os.Args[0] != spawnerName {
 		mainCalled.Store(true)
 		return 0, false
