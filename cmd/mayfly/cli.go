@@ -25,6 +25,7 @@ type commandLine struct {
 	Gateway   gatewayCommand   `cmd:"" help:"Print allow-lists for gateways in front of MCP servers."`
 	Schema    schemaCommand    `cmd:"" help:"Print the JSON Schema of a manifest."`
 	Doctor    doctorCommand    `cmd:"" help:"Check the manifests and what this machine can do."`
+	Probe     probeCommand     `cmd:"" help:"Try what confines native tools on this machine."`
 	Guests    guestsCommand    `cmd:"" help:"Show the interpreters in this program."`
 	Version   versionCommand   `cmd:"" help:"Show the version."`
 }

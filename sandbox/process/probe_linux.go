@@ -231,6 +231,12 @@ func (p *prober) tier(ctx context.Context, mode Namespaces) (*Tier, error) {
 			return nil, err
 		}
 	}
+	for i, c := range tier.Checks {
+		// What this host is known not to have is not held against it twice.
+		if c.Verdict == Fails && slices.Contains(tier.Enforced.Missing, c.Layer) {
+			tier.Checks[i].Verdict = Absent
+		}
+	}
 	sortChecks(tier.Checks)
 	return tier, ctx.Err()
 }

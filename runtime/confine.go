@@ -1,0 +1,28 @@
+package runtime
+
+import (
+	"context"
+
+	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/sandbox/process"
+)
+
+// RunConfined runs a program once, confined as the handler of a tool with these
+// grants is, to see what it can do there. No governor is asked, and secrets are not
+// handed over. Relative paths are from dir; the program starts in "/" unless the
+// handler says where. Its standard output is kept as text.
+func RunConfined(ctx context.Context, h *manifests.Handler, dir string, g manifests.Grants) (process.Result, error) {
+	spec, err := handlerSpec(h, dir, "")
+	if err != nil {
+		return process.Result{}, err
+	}
+	give(&spec, g)
+	if g.Network {
+		spec.Network = process.NetworkAll
+	}
+	spec.Env, spec.Output = nil, process.OutputDescriptor
+	if h.Cwd == "" {
+		spec.Dir = "/"
+	}
+	return process.Run(ctx, spec)
+}
