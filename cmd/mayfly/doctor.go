@@ -19,7 +19,7 @@ type doctorCommand struct {
 }
 
 func (doctorCommand) Help() string {
-	return `The manifests are loaded as they are for a call, and everything that is wrong with them, or deserves a look, is printed with its place. Then comes what this machine can do, found out by trying where trying changes nothing. Without a harness only the machine is looked at.
+	return `The manifests are loaded as they are for a call, and everything that is wrong with them, or deserves a look, is printed with its place. Then comes what this machine can do, found out by trying: what confines native tools is what mayfly probe finds. Without a harness only the machine is looked at.
 
 Example:
 
@@ -40,7 +40,7 @@ type harnessHealth struct {
 	Tools    int       `json:"tools"`
 	Problems []problem `json:"problems"`
 	Unpinned []missing `json:"unpinned"`
-	// Uncallable are tools that this version decides on but cannot reach.
+	// Uncallable are tools that can be decided on, but not called here.
 	Uncallable []string `json:"uncallable"`
 	// Store is null when the manifests have errors.
 	Store *storeHealth `json:"store"`
@@ -56,16 +56,15 @@ type missing struct {
 func (c *doctorCommand) Run(p *process) error {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
-	d := diagnosis{OK: true}
+	dir := c.dir(&progress{}) // where there is none, the report says so
+	d := diagnosis{OK: true, Machine: examineMachine(ctx, dir)}
 	file, err := c.find(p)
 	switch {
 	case err == nil:
-		d.Harness = examine(ctx, file)
+		d.Harness = examine(ctx, file, d.Machine.Native)
 	case !errors.Is(err, errNoHarness):
 		return err
 	}
-	dir := c.dir(&progress{}) // where there is none, the report says so
-	d.Machine = examineMachine(dir)
 	d.OK = !d.Machine.fails() && (d.Harness == nil || !d.Harness.fails())
 	if c.JSON {
 		err = p.stdout.object(d)
@@ -79,7 +78,7 @@ func (c *doctorCommand) Run(p *process) error {
 }
 
 // examine loads a harness and tells what is wrong.
-func examine(ctx context.Context, file string) *harnessHealth {
+func examine(ctx context.Context, file string, native nativeHealth) *harnessHealth {
 	h := &harnessHealth{File: file, Problems: []problem{}, Unpinned: []missing{}, Uncallable: []string{}}
 	set, err := loadHarness(file)
 	if errs, ok := errors.AsType[manifests.Errors](err); ok {
@@ -92,8 +91,11 @@ func examine(ctx context.Context, file string) *harnessHealth {
 		if !isBuiltIn(t.Metadata.Name) {
 			h.Tools++
 		}
-		if !callable(set.Harness, t) {
+		if !callable(set.Harness, t, native.OK) {
 			h.Uncallable = append(h.Uncallable, t.Metadata.Name)
+		}
+		if t.Spec.Transport == manifests.TransportNative && !native.OK {
+			h.Problems = append(h.Problems, newConfinementError(t, native))
 		}
 	}
 	if err := runtime.Supports(set.Harness); err != nil {
@@ -122,13 +124,16 @@ func examine(ctx context.Context, file string) *harnessHealth {
 	return h
 }
 
-// callable reports whether this program can reach a tool.
-func callable(h *manifests.Harness, t *manifests.Tool) bool {
+// callable reports whether this program can reach a tool here; native: whether
+// native tools can be confined.
+func callable(h *manifests.Harness, t *manifests.Tool, native bool) bool {
 	switch t.Spec.Transport {
 	case manifests.TransportMCP:
 		_, known := h.MCPServer(t)
 		return known
-	case manifests.TransportNative, manifests.TransportHTTP:
+	case manifests.TransportNative:
+		return native
+	case manifests.TransportHTTP:
 		return true
 	case manifests.TransportCode:
 		return slices.Contains(guests.Names(), t.Spec.Sandbox.Guest())
@@ -185,7 +190,7 @@ func (h *harnessHealth) text(b *strings.Builder) {
 		fmt.Fprintf(b, "    %s: %s\n      %s\n", oneLine(m.File), m.Tool, m.Line)
 	}
 	if len(h.Uncallable) > 0 {
-		fmt.Fprintf(b, "  %s that this version decides on, but cannot call yet: %s\n", count(len(h.Uncallable), "tool"), oneLine(strings.Join(h.Uncallable, ", ")))
+		fmt.Fprintf(b, "  %s that can be decided on, but not called here: %s\n", count(len(h.Uncallable), "tool"), oneLine(strings.Join(h.Uncallable, ", ")))
 	}
 	if h.Store != nil {
 		fmt.Fprintf(b, "  store: %s\n", oneLine(h.Store.text()))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +20,8 @@ type machineHealth struct {
 	Kernel  string        `json:"kernel,omitzero"`
 	Guests  []guestHealth `json:"guests"`
 	Cache   cacheHealth   `json:"cache"`
-	// Layers are what the system offers to confine processes with.
+	// Native says whether native tools can run, Layers what confines them.
+	Native nativeHealth  `json:"native"`
 	Layers []layerHealth `json:"layers"`
 }
 
@@ -36,18 +38,11 @@ type cacheHealth struct {
 	Problem string `json:"problem,omitzero"`
 }
 
-type layerHealth struct {
-	Name      string `json:"name"`
-	Available bool   `json:"available"`
-	Detail    string `json:"detail"`
-	// Used says whether this version of Mayfly makes use of it.
-	Used bool `json:"used"`
-}
-
-func examineMachine(cacheDir string) machineHealth {
+func examineMachine(ctx context.Context, cacheDir string) machineHealth {
+	native, layers := examineNative(ctx)
 	return machineHealth{
 		Version: version, OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(),
-		Kernel: kernelVersion(), Guests: examineGuests(), Cache: examineCache(cacheDir), Layers: layers(),
+		Kernel: kernelVersion(), Guests: examineGuests(), Cache: examineCache(cacheDir), Native: native, Layers: layers,
 	}
 }
 
@@ -144,11 +139,5 @@ func (m machineHealth) text(b *strings.Builder) {
 	} else {
 		line("cache", "not usable, so that every start takes seconds: "+m.Cache.Problem)
 	}
-	for _, l := range m.Layers {
-		text := l.Detail
-		if !l.Used {
-			text += "; not used yet"
-		}
-		line(l.Name, text)
-	}
+	m.Native.text(m.Layers, line)
 }

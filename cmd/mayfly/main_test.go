@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"mayfly":      main,
+		"mayfly-poor": poor,
 		"mayfly-fake": func() { os.Exit(run(os.Args[1:], newProcess(openFake))) },
 	})
 }

@@ -125,6 +125,8 @@ func newTier(t *confined.Tier) tierJSON {
 		j.Verdict = confined.Holds
 	case t.Layer != "":
 		j.Verdict = confined.Absent
+	case t.Problem != "":
+		j.Verdict = confined.Untried
 	}
 	for _, l := range t.Layers() {
 		layer := layerJSON{Layer: l, Verdict: t.Verdict(l)}

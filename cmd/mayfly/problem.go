@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 
@@ -34,6 +35,16 @@ func newWarning(w manifests.Warning) problem {
 		Level: "warning", Fails: w.Fails(), File: w.File, Line: w.Line, Column: w.Column, Pointer: w.Pointer,
 		Tool: w.Tool, Code: string(w.Code), Message: w.Message, full: w.String(),
 	}
+}
+
+// newConfinementError says that a native tool is refused on this machine.
+func newConfinementError(t *manifests.Tool, n nativeHealth) problem {
+	p := problem{
+		Level: "error", Fails: true, File: t.Origin.File, Line: t.Origin.Line, Pointer: "/spec/transport", Tool: t.Metadata.Name, Code: "confinement",
+		Message: "every call is refused, for native tools cannot be confined here: " + n.Problem,
+	}
+	p.full = fmt.Sprintf("%s:%d: %s: %s (confinement)", p.File, p.Line, p.Tool, p.Message)
+	return p
 }
 
 // newExpressionError takes apart what the governor says of an expression:

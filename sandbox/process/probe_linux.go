@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -56,6 +57,34 @@ func Probe(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
+// probeDir makes a directory for all that the probe makes: where every user can
+// get to, if there is such a place.
+func probeDir() (string, error) {
+	for _, dir := range []string{os.TempDir(), "/tmp", "/var/tmp"} {
+		if !isOpen(dir, 0o001) {
+			continue
+		}
+		if made, err := os.MkdirTemp(dir, "mayfly-probe-"); err == nil {
+			return made, nil
+		}
+	}
+	return os.MkdirTemp("", "mayfly-probe-")
+}
+
+// isOpen reports whether everybody has these permissions on a file and may pass
+// through the directories above it.
+func isOpen(path string, mode fs.FileMode) bool {
+	for ; ; path, mode = filepath.Dir(path), 0o001 {
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm()&mode != mode {
+			return false
+		}
+		if path == filepath.Dir(path) {
+			return true
+		}
+	}
+}
+
 // prober is what the canaries' calls share.
 type prober struct {
 	root    bool
@@ -67,7 +96,7 @@ type prober struct {
 }
 
 func (p *prober) prepare() (err error) {
-	if p.dir, err = os.MkdirTemp("", "mayfly-probe-"); err != nil {
+	if p.dir, err = probeDir(); err != nil {
 		return err
 	}
 	if err := os.Chmod(p.dir, 0o755); err != nil {
@@ -88,12 +117,7 @@ func (p *prober) program() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	open := true
-	for path := self; path != "/" && open; path = filepath.Dir(path) {
-		info, err := os.Stat(path)
-		open = err == nil && info.Mode().Perm()&0o005 == 0o005
-	}
-	if open || !p.root {
+	if !p.root || isOpen(self, 0o005) {
 		return self, nil
 	}
 	from, err := os.Open("/proc/self/exe")
