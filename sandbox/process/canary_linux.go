@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
@@ -74,7 +73,9 @@ func canary(args []string) int {
 			return 2
 		}
 	case canaryForeign:
-		fmt.Println(foreignEntries[args[1]]())
+		if _, err := os.Stdout.WriteString(fmt.Sprint(foreignEntries[args[1]]())); err != nil {
+			return 2
+		}
 	case canaryDaemon:
 		return daemon(args[1:])
 	case canaryGrow:
@@ -133,7 +134,7 @@ func daemon(args []string) int {
 	}
 	there.Close()
 	for {
-		time.Sleep(time.Hour)
+		_, _ = unix.Poll(nil, -1) // for ever, but for signals
 	}
 }
 
