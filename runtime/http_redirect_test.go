@@ -96,6 +96,7 @@ func TestHTTPRedirects(t *testing.T) {
 		{"303 to another origin", "/303?to=" + other.URL + "/x", runtime.EffectConfirmed, "", `"other"`, "confirmed", []string{asked(post, "/303", true)}, []string{asked(get, "/x", false)}},
 		// Who has been elsewhere comes back without credentials.
 		{"there and back", "/307?to=" + other.URL + "/x%3Fback=" + home.URL + "/admin", runtime.EffectConfirmed, "", `"home"`, "confirmed", []string{asked(post, "/307", true), asked(post, "/admin", false)}, []string{asked(post, "/x", false)}},
+		{"on from there", "/307?to=" + other.URL + "/x%3Fback=/y", runtime.EffectConfirmed, "", `"other"`, "confirmed", []string{asked(post, "/307", true)}, []string{asked(post, "/x", false), asked(post, "/y", false)}},
 
 		{"301", "/301?to=/there", runtime.EffectAmbiguous, "BadRedirect", "", "ambiguous", []string{asked(post, "/301", true)}, nil},
 		{"302", "/302?to=/there", runtime.EffectAmbiguous, "BadRedirect", "", "ambiguous", []string{asked(post, "/302", true)}, nil},
