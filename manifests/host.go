@@ -9,7 +9,11 @@ import (
 )
 
 // Host names where data may go: a host name, *.name for every host below it,
-// an IP address, or * for everywhere, each with an optional :port.
+// an IP address, or * for everywhere, each with an optional :port. Names and *
+// stand for addresses of the Internet. This machine, private networks and
+// addresses with a special use are listed as what they are: an address,
+// localhost, or, for a private network, a whole name below .internal or
+// .home.arpa.
 type Host string
 
 const hostWords = "must be a host name, *.name, an IP address ([::1] for IPv6) or *, with an optional :port; no scheme, no path"

@@ -18,6 +18,10 @@
 // The spawner has the limits, the mounts and the control group that its host had
 // at the first call. A host that becomes another user gets another spawner.
 //
+// With [NetworkProxy] the keeper makes a listening socket in the call's own
+// network and hands it to the host, whose [Spec].Proxy serves it: the program
+// reaches that and nothing else.
+//
 // What confines the program, in the order in which it is applied: namespaces
 // with a file system of their own, its own session, limits, a user without
 // rights, no_new_privs, Landlock, and last a seccomp filter. A layer that the
