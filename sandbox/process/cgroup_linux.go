@@ -48,7 +48,7 @@ func (g *groups) dirs() []string {
 type group struct {
 	groups            // the call's own directories
 	locks  []*os.File // the directories, locked for as long as this host lives
-	// enter are, in version 1, files: a process that writes "0" there is in the
+	// enter are, in version 1, files: a thread that writes "0" there is in the
 	// group. In version 2 it is the directory, to be born in.
 	enter []*os.File
 }
@@ -108,11 +108,15 @@ func (g *groups) try(memory int64, processes int) (c *group, err error) {
 	return c, nil
 }
 
+// openEntry opens what a process needs to get into a group. To write to
+// cgroup.procs takes a lock that waits for a grace period of the kernel's, 5 ms
+// or more. A thread that moves itself does not need it, in version 1, and the
+// process that will be the program has only one.
 func (g *groups) openEntry(dir string) (*os.File, error) {
 	if g.version == 2 {
 		return os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
 	}
-	return os.OpenFile(filepath.Join(dir, "cgroup.procs"), os.O_WRONLY, 0)
+	return os.OpenFile(filepath.Join(dir, "tasks"), os.O_WRONLY, 0)
 }
 
 // bound writes the limits.

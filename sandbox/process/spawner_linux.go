@@ -71,6 +71,20 @@ func serveHost() error {
 		return err
 	}
 	debug.FreeOSMemory() // each fork copies the tables of what is there
+	// Each receiver does what it receives: to hand it to somebody else would cost
+	// as much as half of a fork. Nothing that they do waits for a file of the host.
+	ended := make(chan error)
+	for range receivers {
+		go func() { ended <- receiveAll() }()
+	}
+	return <-ended
+}
+
+// receivers is how many requests are dealt with at a time.
+const receivers = 4
+
+// receiveAll starts a keeper for each request, until the host is gone.
+func receiveAll() error {
 	for {
 		r, err := receivePacket(fdRequests, maxRequest)
 		switch {
@@ -79,7 +93,7 @@ func serveHost() error {
 		case err != nil:
 			return fmt.Errorf("receive a request: %w", err)
 		}
-		go handle(r)
+		handle(r)
 	}
 }
 
