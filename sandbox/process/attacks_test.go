@@ -66,7 +66,7 @@ var attacks = []attack{
 	{name: "open the kernel's log", args: []string{"open device", "/dev/kmsg"}, needs: root},
 	{name: "open a terminal", args: []string{"open device", "/dev/ptmx"}, needs: root},
 	{name: "change the kernel's settings", args: []string{"open to write", "/proc/sys/vm/swappiness"}, needs: root},
-	{name: "look through a bystander", args: []string{"list", "/proc/{pid}/root/etc"}},
+	{name: "look through a bystander", args: []string{"list", "/proc/{pid}/cwd"}},
 	{name: "link a file out of the way", args: []string{"hard link", "{outside}/secret", "{granted}"}},
 	{name: "rename a file to outside", args: []string{"rename out", "{granted}", "{outside}/renamed"}},
 	{name: "execute what it wrote", args: []string{"execute own", "{granted}"}},
