@@ -15,7 +15,10 @@ import (
 	"github.com/mayfly-run/mayfly/sandbox/wasm"
 )
 
-func TestContract(t *testing.T) { sandboxtest.Run(t, "python", python(t)) }
+func TestContract(t *testing.T) {
+	t.Run("python", func(t *testing.T) { sandboxtest.Run(t, "python", python(t)) })
+	t.Run("js", func(t *testing.T) { sandboxtest.Run(t, "js", javaScript(t)) })
+}
 
 func TestCancelledBeforeStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -219,7 +222,7 @@ func TestBusy(t *testing.T) {
 }
 
 func TestClosed(t *testing.T) {
-	box, err := openPython(t.Context())
+	box, err := openGuest(t.Context(), "python")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,17 +21,18 @@ func TestMain(m *testing.M) {
 
 // The engine is shared by the tests of this package: making one takes longer
 // than most of them.
-var sharedPython = sync.OnceValues(func() (*wasm.Engine, error) {
-	return openPython(context.Background())
-})
+var (
+	sharedPython     = sync.OnceValues(func() (*wasm.Engine, error) { return openGuest(context.Background(), "python") })
+	sharedJavaScript = sync.OnceValues(func() (*wasm.Engine, error) { return openGuest(context.Background(), "js") })
+)
 
-func openPython(ctx context.Context) (*wasm.Engine, error) {
+func openGuest(ctx context.Context, guest string) (*wasm.Engine, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return nil, err
 	}
 	return runtime.OpenSandbox(ctx, runtime.SandboxConfig{
-		Guest: "python", CacheDir: filepath.Join(dir, "mayfly"),
+		Guest: guest, CacheDir: filepath.Join(dir, "mayfly"),
 		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
 	})
 }
@@ -41,6 +42,16 @@ func openPython(ctx context.Context) (*wasm.Engine, error) {
 func python(t testing.TB) *wasm.Engine {
 	t.Helper()
 	e, err := sharedPython()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// javaScript likewise gives the other guest.
+func javaScript(t testing.TB) *wasm.Engine {
+	t.Helper()
+	e, err := sharedJavaScript()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ base_key() {
 	{
 		toolchain_id
 		printf '%s\n' "$CFLAGS_ENGINE"
-	} | hash_of "$here/recipe.sh" "$here/versions.env" "$here/SHA256SUMS" "$here/engine" "$here/wasm-opt.sh"
+	} | hash_of "$here/recipe.sh" "$here/versions.env" "$here/SHA256SUMS" "$here/engine" "$here/patches" "$here/wasm-opt.sh"
 }
 
 guest_key() {
@@ -36,12 +36,12 @@ wasm_cc() {
 make_base() {
 	base=$PWD
 	step "fetch the sources and tools" fetch_inputs
-	step "unpack them" unpack_base
+	step "unpack and patch them" unpack_base
 	step "compile QuickJS" compile_engine
 }
 
 unpack_base() {
-	local package
+	local package patch
 	mkdir -p native sysroot lib include "$work/quickjs"
 	for package in libc6 binaryen libstdc++6 libgcc-s1; do
 		dpkg-deb -x "$(input "${package}_")" native
@@ -51,6 +51,9 @@ unpack_base() {
 	dpkg-deb -x "$(input wasi-libc_)" sysroot
 	rm -rf sysroot/usr/share
 	tar -x -f "$(input quickjs-ng_)" -C "$work/quickjs" --strip-components=1 --no-same-owner
+	for patch in "$here"/patches/*.patch; do
+		patch -d "$work/quickjs" -p1 --no-backup-if-mismatch -s <"$patch"
+	done
 }
 
 # compile_engine: without quickjs-libc.c, which is where the modules std and os

@@ -12,7 +12,7 @@ var isolationCases = []Case{
 			"builtins.leak = 1", "json.dumps = None", "open('/tmp/leak', 'w').write('x')",
 			"os.environ['LEAK'] = '1'", "sys.path.append('/leak')", "sys.modules['leak'] = sys",
 			"os.makedirs('/tmp/d')", "os.chdir('/tmp/d')", "atexit.register(print, 'leak')",
-			"decimal.getcontext().prec = 3", "random.seed(1)", "sys.setrecursionlimit(50)", "str.__doc__"),
+			"decimal.getcontext().prec = 3", "random.seed(1)", "sys.setrecursionlimit(50)", "str.__doc__").js("globalThis.leak = 1;", "JSON.stringify = null;", "Array.prototype.leak = 1;", "Object.prototype.toJSON = () => 'leak';", "Math.random = () => 0;", "console.log = null;", "Promise.prototype.then = null;", "delete globalThis.Map;", "setTimeout(() => { globalThis.leak = 2 }, 0);", "1"),
 		Status: ok,
 	},
 	{
@@ -23,7 +23,20 @@ var isolationCases = []Case{
 			" '/leak' in sys.path, 'leak' in sys.modules, os.getcwd(), decimal.getcontext().prec]"),
 		Status: ok, Value: `[false,"{\"a\": 1}",false,null,false,false,"/tmp",28]`,
 	},
+	{
+		Name: "find no prototypes of another call's",
+		Code: js(
+			"const later = await new Promise((r) => setTimeout(() => r(typeof leak), 5));",
+			"[typeof leak, JSON.stringify({ a: 1 }), [].leak, ({}).toJSON, Math.random() > 0, typeof Map, later]"),
+		Status: ok, Value: `["undefined","{\"a\":1}",null,null,true,"function","undefined"]`,
+	},
 	{Name: "the clock is live", Code: py("import time", "t = globals().get('now')", "[abs(time.time() - t) < 60, time.monotonic() <= time.monotonic(), time.perf_counter() >= 0]"), Globals: map[string]any{"now": nowSeconds()}, Status: ok, Value: "[true,true,true]"},
+	{Name: "the clock is live, and only goes forward", Code: js("const a = performance.now();", "[Math.abs(Date.now() / 1000 - now) < 60, performance.now() >= a, new Date().getTimezoneOffset()]"), Globals: map[string]any{"now": nowSeconds()}, Status: ok, Value: "[true,true,0]"},
+	{
+		Name:          "a fixed seed and clock for everything random",
+		Code:          js("[Math.random(), crypto.randomUUID(), [...crypto.getRandomValues(new Uint8Array(4))], Date.now(), new Date().toISOString().slice(0, 16)]"),
+		Deterministic: &sandbox.Deterministic{Seed: 7, Clock: fixedClock}, Status: ok,
+	},
 	{
 		Name:          "a fixed seed and clock",
 		Code:          py("import random, uuid, os, time, datetime, secrets", "[random.random(), str(uuid.uuid4()), os.urandom(4).hex(), secrets.token_hex(4), datetime.datetime.now().isoformat()[:16]]"),
@@ -54,7 +67,13 @@ var doorCases = []Case{
 	{Name: "ctypes", Code: py("import ctypes"), Status: raised},
 	{Name: "numpy is not there and the message helps", Code: py("import numpy"), Status: raised, ErrorType: pyError("ModuleNotFoundError"), Check: mentions("statistics")},
 	{Name: "pandas is not there and the message helps", Code: py("import pandas as pd"), Status: raised, ErrorType: pyError("ModuleNotFoundError"), Check: mentions("sqlite3")},
-	{Name: "host tools are not granted", Code: py("import mayfly", "mayfly.call_tool('x')"), Status: raised, ErrorType: pyError("PermissionError")},
+	{Name: "host tools are not granted", Code: py("import mayfly", "mayfly.call_tool('x')").js("mayfly.callTool('x')"), Status: raised, ErrorType: pyError("PermissionError")},
+	{Name: "no network, and a sign that says so", Code: js("fetch('http://127.0.0.1/')"), Status: raised, ErrorType: jsError("Error"), Check: mentions("no network")},
+	{Name: "no modules, and a sign that says so", Code: js("require('fs')"), Status: raised, ErrorType: jsError("Error"), Check: mentions("no modules")},
+	{Name: "no modules for import either", Code: js("import fs from 'node:fs';", "fs"), Status: raised, ErrorType: jsError("ReferenceError"), Check: mentions("no modules")},
+	{Name: "no modules for a dynamic import either", Code: js("await import('./secret.js')"), Status: raised, ErrorType: jsError("ReferenceError"), Check: mentions("no modules")},
+	{Name: "nothing of the host is there", Code: js("['process', 'Deno', 'Bun', 'std', 'os', 'scriptArgs', 'print', 'gc', 'load', 'read', 'Worker', 'WebAssembly', 'global', 'window', 'navigator'].filter((n) => n in globalThis)"), Status: ok, Value: "[]"},
+	{Name: "nothing to wait on", Code: js("Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)"), Status: raised},
 	{Name: "a small fixed world", Code: py("import os, sys", "[sorted(os.environ), sys.argv, os.getcwd()]"), Status: ok, Value: `[["HOME","LANG","TMPDIR","TZ"],["main.py"],"/tmp"]`},
 	{Name: "abort is contained", Code: py("import os", "os.abort()"), Status: []sandbox.Status{sandbox.StatusError, sandbox.StatusCrashed}},
 }

@@ -11,7 +11,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,9 +22,9 @@ import (
 type Case struct {
 	// Name says what is wrong with the call.
 	Name string
-	// Code holds the program by guest name. A guest that is missing skips the
-	// case, visibly.
-	Code map[string]string
+	// Code holds the program in each language. A guest that is missing skips
+	// the case, visibly.
+	Code Programs
 	// Globals, Limits and Deterministic go into the Spec.
 	Globals       map[string]any
 	Limits        sandbox.Limits
@@ -34,8 +33,8 @@ type Case struct {
 	Status []sandbox.Status
 	// Value, if set, is the value's exact JSON text.
 	Value string
-	// ErrorType, if set, is the error's type.
-	ErrorType map[string]string
+	// ErrorType, if set, is the error's type in each language.
+	ErrorType Programs
 	// Stdout and Stderr, if set, are what the streams hold.
 	Stdout, Stderr string
 	// Check, if set, looks at the rest of the result.
@@ -142,13 +141,6 @@ func CheckAlive(t *testing.T, box sandbox.Sandbox) {
 }
 
 func roundUp(n, unit uint64) uint64 { return (n + unit - 1) / unit * unit }
-
-// py is a program for Python only.
-func py(lines ...string) map[string]string {
-	return map[string]string{"python": strings.Join(lines, "\n")}
-}
-
-func pyError(name string) map[string]string { return map[string]string{"python": name} }
 
 // The ends that more than one case uses.
 var (
