@@ -14,31 +14,43 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/mayfly-run/mayfly/sandbox"
+	"github.com/mayfly-run/mayfly/sandbox/wasm"
 )
 
-// guestCase is one case of guests/python/testdata/cases; the README there says
-// what its files mean.
+// guestCase is one case of guests/NAME/testdata/cases; the README in the folder
+// of Python's says what its files mean.
 type guestCase map[string]string
 
-// TestPythonGuest runs what the guest's folder says about its semantics.
-func TestPythonGuest(t *testing.T) {
-	box := python(t)
-	files, err := filepath.Glob("../guests/python/testdata/cases/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files of cases, %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			for _, c := range readGuestCases(t, file) {
-				t.Run(c["NAME"], func(t *testing.T) {
-					result, err := box.Run(t.Context(), c.spec(t))
-					if err != nil {
-						t.Fatal(err)
-					}
-					c.check(t, result)
-				})
-			}
-		})
+// guestsWithCases has, for each guest, the ending of its code.
+var guestsWithCases = []struct {
+	name, ending string
+	open         func(testing.TB) *wasm.Engine
+}{
+	{"python", "py", python},
+	{"js", "js", javaScript},
+}
+
+// TestGuestCases runs what each guest's folder says about its semantics.
+func TestGuestCases(t *testing.T) {
+	for _, guest := range guestsWithCases {
+		files, err := filepath.Glob("../guests/" + guest.name + "/testdata/cases/*.txtar")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%d files of cases, %v", len(files), err)
+		}
+		for _, file := range files {
+			t.Run(guest.name+"/"+strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+				box := guest.open(t)
+				for _, c := range readGuestCases(t, file) {
+					t.Run(c["NAME"], func(t *testing.T) {
+						result, err := box.Run(t.Context(), c.spec(t, guest.ending))
+						if err != nil {
+							t.Fatal(err)
+						}
+						c.check(t, result)
+					})
+				}
+			})
+		}
 	}
 }
 
@@ -62,9 +74,9 @@ func readGuestCases(t *testing.T, file string) []guestCase {
 	return cases
 }
 
-func (c guestCase) spec(t *testing.T) sandbox.Spec {
+func (c guestCase) spec(t *testing.T, ending string) sandbox.Spec {
 	t.Helper()
-	spec := sandbox.Spec{Code: c["py"]}
+	spec := sandbox.Spec{Code: c[ending]}
 	if quoted, ok := c["quoted"]; ok {
 		code, err := strconv.Unquote(strings.TrimSpace(quoted))
 		if err != nil {
