@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/mayfly-run/mayfly/guests"
 	"github.com/mayfly-run/mayfly/internal/variant"
 	"github.com/mayfly-run/mayfly/sandbox/process"
 	"github.com/mayfly-run/mayfly/sandbox/wasm"
@@ -82,6 +81,10 @@ func run(out, only, cache, native string, rounds int) error {
 		{"collector", collector},
 		{"deadline", deadline},
 		{"launch", launch},
+		{"js-fresh", freshJavaScript},
+		{"js-rows", rowsJavaScript},
+		{"js-metering", meteringJavaScript},
+		{"js-cpu", cpuJavaScript},
 	} {
 		if !match.MatchString(m.name) {
 			continue
@@ -99,12 +102,5 @@ func run(out, only, cache, native string, rounds int) error {
 
 // engine opens a Python engine of some variant.
 func (b *bench) engine(v variant.Variant) (*wasm.Engine, error) {
-	g, err := guests.Python()
-	if err != nil {
-		return nil, err
-	}
-	return wasm.New(b.ctx, wasm.Config{
-		Guest: g, CacheDir: b.cache, Variant: v,
-		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
-	})
+	return b.guestEngine("python", v)
 }

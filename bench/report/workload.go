@@ -16,10 +16,10 @@ import (
 )
 
 // workload is one CPU-bound script. It ends in an expression, its check value.
-type workload struct{ name, code string }
+type workload struct{ name, ending, code string }
 
-func allWorkloads(files embed.FS) ([]workload, error) {
-	names, err := fs.Glob(files, "*.py")
+func allWorkloads(files embed.FS, ending string) ([]workload, error) {
+	names, err := fs.Glob(files, "*"+ending)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func allWorkloads(files embed.FS) ([]workload, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, workload{strings.TrimSuffix(path.Base(n), ".py"), string(text)})
+		all = append(all, workload{strings.TrimSuffix(path.Base(n), ending), ending, string(text)})
 	}
 	return all, nil
 }
@@ -37,7 +37,7 @@ func allWorkloads(files embed.FS) ([]workload, error) {
 // inGuest runs a workload and gives its processor time in milliseconds.
 func (w workload) inGuest(b *bench, e *wasm.Engine) (ms float64, value string, err error) {
 	r, err := e.Run(b.ctx, sandbox.Spec{
-		Name: w.name + ".py", Code: w.code,
+		Name: w.name + w.ending, Code: w.code,
 		Limits: sandbox.Limits{Timeout: 2 * time.Minute, MaxMemory: 512 << 20},
 	})
 	if err != nil {
@@ -107,7 +107,7 @@ func cpuBound(b *bench) error {
 		return err
 	}
 	defer e.Close()
-	all, err := allWorkloads(workloads.Files)
+	all, err := allWorkloads(workloads.Files, ".py")
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func metering(b *bench) error {
 		defer e.Close()
 		engines = append(engines, e)
 	}
-	all, err := allWorkloads(workloads.Files)
+	all, err := allWorkloads(workloads.Files, ".py")
 	if err != nil {
 		return err
 	}

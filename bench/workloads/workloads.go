@@ -1,4 +1,4 @@
-// Package workloads holds CPU-bound Python scripts of the kind that models
+// Package workloads holds CPU-bound Python and JavaScript scripts of the kind that models
 // write. Each ends in an expression, by which a run is checked.
 package workloads
 
@@ -6,5 +6,5 @@ import "embed"
 
 // Files are the scripts.
 //
-//go:embed *.py
+//go:embed *.py *.js
 var Files embed.FS

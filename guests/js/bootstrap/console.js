@@ -3,11 +3,11 @@
 // is stopped loses none.
 (host, { format, inspect }) => {
 const { write, now, kind } = host;
-const { apply, ownKeys, getOwnPropertyDescriptor } = Reflect;
+const { apply, ownKeys, setPrototypeOf, getOwnPropertyDescriptor } = Reflect;
 const take = (method) => (self, ...args) => apply(method, self, args);
 const join = take(Array.prototype.join), push = take(Array.prototype.push), indexOf = take(Array.prototype.indexOf);
-const split = take(String.prototype.split), padEnd = take(String.prototype.padEnd), repeat = take(String.prototype.repeat);
-const slice = take(String.prototype.slice), fixed = take(Number.prototype.toFixed), includes = take(String.prototype.includes);
+const find = take(String.prototype.indexOf), padEnd = take(String.prototype.padEnd), repeat = take(String.prototype.repeat);
+const slice = take(String.prototype.slice), fixed = take(Number.prototype.toFixed);
 const text = String;
 const OUT = 1, ERR = 2;
 
@@ -15,7 +15,11 @@ let indent = "";
 const counts = { __proto__: null }, timers = { __proto__: null };
 
 function line(descriptor, message) {
-  if (indent !== "") message = indent + join(split(message, "\n"), "\n" + indent);
+  if (indent !== "") {
+    let out = indent, from = 0;
+    for (let at; (at = find(message, "\n", from)) >= 0; from = at + 1) out += slice(message, from, at + 1) + indent;
+    message = out + slice(message, from, message.length);
+  }
   write(descriptor, message + "\n");
 }
 
@@ -24,19 +28,25 @@ function elapsed(label) {
   return ms >= 1000 ? `${label}: ${fixed(ms / 1000, 3)}s` : `${label}: ${fixed(ms, 3)}ms`;
 }
 
+function descriptor(object, key) {
+  const found = getOwnPropertyDescriptor(object, key);
+  if (found !== undefined) setPrototypeOf(found, null);
+  return found;
+}
+
 function value(object, key) {
-  return getOwnPropertyDescriptor(object, key)?.value;
+  return descriptor(object, key)?.value;
 }
 
 function keysOf(object) {
   const keys = [], all = ownKeys(object);
   for (let i = 0; i < all.length; i++) {
-    if (typeof all[i] === "string" && getOwnPropertyDescriptor(object, all[i]).enumerable) push(keys, all[i]);
+    if (typeof all[i] === "string" && descriptor(object, all[i]).enumerable) push(keys, all[i]);
   }
   return keys;
 }
 
-const PROXY = 12, ARRAY = 1;
+const ARRAY = 1;
 function isData(v) {
   const what = kind(v);
   return what === 0 || what === ARRAY;
@@ -61,7 +71,7 @@ function table(data) {
     for (let k = 1; k < columns.length; k++) {
       let cell = "";
       if (values && k === columns.length - 1) cell = isData(row) ? "" : inspect(row, 0);
-      else if (isData(row) && getOwnPropertyDescriptor(row, columns[k]) !== undefined) cell = inspect(value(row, columns[k]), 0);
+      else if (isData(row) && descriptor(row, columns[k]) !== undefined) cell = inspect(value(row, columns[k]), 0);
       push(line, cell);
     }
     push(cells, line);

@@ -10,28 +10,48 @@ const OBJECT = 0, ARRAY = 1, BOXED = 2, DATE = 3, MAP = 4, SET = 5, BYTES = 6, N
 
 // Everything as it was before user code could replace it.
 const { kind, entries, promise, stack, unbox } = host;
-const { apply, ownKeys, getPrototypeOf, getOwnPropertyDescriptor } = Reflect;
+const { apply, ownKeys, getPrototypeOf, setPrototypeOf, getOwnPropertyDescriptor: ownDescriptor } = Reflect;
 const { is } = Object;
 const text = String, number = Number;
 const take = (method) => (self, ...args) => apply(method, self, args);
 const join = take(Array.prototype.join), push = take(Array.prototype.push), indexOf = take(Array.prototype.indexOf);
 const slice = take(String.prototype.slice), includes = take(String.prototype.includes);
-const replace = take(RegExp.prototype[Symbol.replace]), test = take(RegExp.prototype.test);
 const repeat = take(String.prototype.repeat), charCodeAt = take(String.prototype.charCodeAt);
 const hex = take(Number.prototype.toString), padStart = take(String.prototype.padStart);
-const split = take(String.prototype.split), startsWith = take(String.prototype.startsWith);
+const startsWith = take(String.prototype.startsWith), find = take(String.prototype.indexOf);
 const symbolText = take(Symbol.prototype.toString), dateText = take(Date.prototype.toISOString);
-const regexpText = take(getOwnPropertyDescriptor(RegExp.prototype, "source").get);
-const regexpFlags = take(getOwnPropertyDescriptor(RegExp.prototype, "flags").get);
+const regexpText = take(ownDescriptor(RegExp.prototype, "source").get);
+const regexpFlags = take(ownDescriptor(RegExp.prototype, "flags").get);
 const isArray = Array.isArray, trunc = Math.trunc, stringify = JSON.stringify, parseNumber = Number.parseFloat;
 const tag = Symbol.toStringTag;
 
 const WIDTH = 76, MAX_ITEMS = 100, MAX_TEXT = 10000;
 
+// Without a prototype, which would answer for what a descriptor does not have.
+// Regular expressions are not used here, as their methods can be replaced.
+function descriptor(object, key) {
+  const found = ownDescriptor(object, key);
+  if (found !== undefined) setPrototypeOf(found, null);
+  return found;
+}
+
+function split(s, by) {
+  const parts = [];
+  for (let from = 0; ;) {
+    const at = find(s, by, from);
+    if (at < 0) {
+      push(parts, slice(s, from, s.length));
+      return parts;
+    }
+    push(parts, slice(s, from, at));
+    from = at + by.length;
+  }
+}
+
 // A data property of an object or of what it inherits from.
 function peek(object, key) {
   for (let i = 0; object !== null && i < 64 && kind(object) !== PROXY; i++) {
-    const found = getOwnPropertyDescriptor(object, key);
+    const found = descriptor(object, key);
     if (found !== undefined) return found.value;
     object = getPrototypeOf(object);
   }
@@ -53,9 +73,14 @@ function escape(c) {
 
 function quote(s) {
   const mark = !includes(s, "'") ? "'" : !includes(s, '"') ? '"' : !includes(s, "`") ? "`" : "'";
-  s = replace(/[\x00-\x1f\x7f-\x9f\\]/g, s, escape);
-  if (mark === "'") s = replace(/'/g, s, "\\'");
-  return mark + s + mark;
+  let out = mark, from = 0;
+  for (let i = 0; i < s.length; i++) {
+    const c = charCodeAt(s, i);
+    if (c >= 0x20 && c < 0x7f && c !== 0x5c && s[i] !== mark || c > 0x9f) continue;
+    out += slice(s, from, i) + (s[i] === mark ? "\\" + mark : escape(s[i]));
+    from = i + 1;
+  }
+  return out + slice(s, from, s.length) + mark;
 }
 
 function primitive(v) {
@@ -70,11 +95,16 @@ function primitive(v) {
 
 function keyText(key) {
   if (typeof key === "symbol") return `[${symbolText(key)}]`;
-  return test(/^[A-Za-z_$][A-Za-z0-9_$]*$/, key) ? key : quote(key);
+  for (let i = 0; i < key.length; i++) {
+    const c = charCodeAt(key, i);
+    const letter = c >= 97 && c <= 122 || c >= 65 && c <= 90 || c === 95 || c === 36;
+    if (!letter && (i === 0 || c < 48 || c > 57)) return quote(key);
+  }
+  return key === "" ? quote(key) : key;
 }
 
 function property(seen, object, key, depth, limit, indent) {
-  const found = getOwnPropertyDescriptor(object, key);
+  const found = descriptor(object, key);
   let value;
   if (found === undefined) value = "undefined";
   else if (found.get !== undefined) value = found.set !== undefined ? "[Getter/Setter]" : "[Getter]";
@@ -84,7 +114,7 @@ function property(seen, object, key, depth, limit, indent) {
 }
 
 function isIndex(key) {
-  return typeof key === "string" && test(/^(0|[1-9][0-9]{0,9})$/, key);
+  return typeof key === "string" && text(key >>> 0) === key;
 }
 
 // Puts parts between brackets: on one line if they are few and short and do not
@@ -131,17 +161,17 @@ function items(seen, list, width, depth, limit, indent) {
 
 function elements(seen, array, depth, limit, indent) {
   const parts = [];
-  const length = getOwnPropertyDescriptor(array, "length")?.value ?? 0;
+  const length = descriptor(array, "length")?.value ?? 0;
   let i = 0;
   for (; i < length && parts.length < MAX_ITEMS;) {
     let holes = 0;
-    while (i < length && holes < 1e6 && getOwnPropertyDescriptor(array, i) === undefined) holes++, i++;
+    while (i < length && holes < 1e6 && descriptor(array, i) === undefined) holes++, i++;
     if (holes === 1e6) holes += length - i, i = length;
     if (holes > 0) {
       push(parts, `<${holes} empty item${holes > 1 ? "s" : ""}>`);
       continue;
     }
-    const found = getOwnPropertyDescriptor(array, i++);
+    const found = descriptor(array, i++);
     push(parts, "value" in found ? show(seen, found.value, depth + 1, limit, indent + 2) : found.set ? "[Getter/Setter]" : "[Getter]");
   }
   more(parts, length - i);
@@ -158,7 +188,8 @@ function errorText(error) {
     const all = split(frames, "\n");
     for (let i = 0; i < all.length; i++) {
       if (all[i] !== "" && !includes(all[i], "(native)") && !includes(all[i], "(mayfly:") && !includes(all[i], "(missing)")) {
-        lines += "\n" + replace(/at <eval> \((.*)\)$/, all[i], "at $1");
+        const at = find(all[i], "at <eval> (");
+        lines += "\n" + (at < 0 ? all[i] : slice(all[i], 0, at) + "at " + slice(all[i], at + 11, all[i].length - 1));
       }
     }
   }
@@ -180,7 +211,7 @@ function show(seen, value, depth, limit, indent) {
       if (what === ARRAY) {
         if (name !== "Array") head = isArray(value) ? `${name || "[Array: null prototype]"}(${length}) ` : "[Arguments] ";
       } else head = `${name} `;
-      if (what === BYTES && getOwnPropertyDescriptor(value, "0") === undefined && !startsWith(name ?? "", "Uint8")) {
+      if (what === BYTES && descriptor(value, "0") === undefined && !startsWith(name ?? "", "Uint8")) {
         return `${name} {}`;
       }
       open = "["; close = "]"; flat = skipIndices = true;
@@ -203,7 +234,7 @@ function show(seen, value, depth, limit, indent) {
     }
     case FUNCTION: {
       const own = peek(value, "name");
-      const isClass = test(/^class\b/, sourceOf(value));
+      const isClass = startsWith(sourceOf(value), "class");
       const of = typeof own === "string" && own !== "" ? own : "";
       const plain = name === "Function" || !name ? "Function" : name;
       head = isClass ? `[class ${of || "(anonymous)"}${parentOf(value)}]` : of ? `[${plain}: ${of}]` : `[${plain} (anonymous)]`;
@@ -257,7 +288,7 @@ function parentOf(f) {
   return typeof name === "string" && name !== "" ? ` extends ${name}` : "";
 }
 function enumerable(object, key) {
-  return getOwnPropertyDescriptor(object, key)?.enumerable === true;
+  return descriptor(object, key)?.enumerable === true;
 }
 function errorHead(full) {
   return split(full, "\n")[0];

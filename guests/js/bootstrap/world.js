@@ -5,7 +5,7 @@
 const { now, call, granted, fill, kind } = host;
 const { apply, defineProperty, getOwnPropertyDescriptor } = Reflect;
 const take = (method) => (self, ...args) => apply(method, self, args);
-const test = take(RegExp.prototype.test), parse = JSON.parse, big = BigInt, safe = Number.isSafeInteger;
+const charCodeAt = take(String.prototype.charCodeAt), parse = JSON.parse, big = BigInt, safe = Number.isSafeInteger;
 const resolved = Promise.resolve(), then = take(Promise.prototype.then);
 const hex = take(Number.prototype.toString), padStart = take(String.prototype.padStart), slice = take(String.prototype.slice);
 const text = String;
@@ -22,12 +22,23 @@ class ToolError extends Error {
 
 // Integers that a Number cannot hold are kept as BigInt.
 function exact(key, value, context) {
-  if (typeof value === "number" && !safe(value) && test(/^-?[0-9]+$/, context.source)) return big(context.source);
-  return value;
+  if (typeof value !== "number" || safe(value)) return value;
+  const source = context.source;
+  for (let i = 0; i < source.length; i++) {
+    const c = charCodeAt(source, i);
+    if ((c < 48 || c > 57) && !(i === 0 && c === 45)) return value;
+  }
+  return big(source);
 }
 
 function read(json) {
-  return test(/[0-9]{16}/, json) ? parse(json, exact) : parse(json);
+  let digits = 0;
+  for (let i = 0; i < json.length; i++) {
+    const c = charCodeAt(json, i);
+    digits = c >= 48 && c <= 57 ? digits + 1 : 0;
+    if (digits === 16) return parse(json, exact);
+  }
+  return parse(json);
 }
 
 // Calls a tool of the host and gives its result. The arguments must have a JSON

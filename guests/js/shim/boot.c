@@ -96,6 +96,15 @@ bool boot(void)
         return false;
     }
     JS_FreeValue(ctx, warm);
+    /* What it left to be done must not be done in a call. */
+    JSContext *c;
+    int ran;
+    while ((ran = JS_ExecutePendingJob(rt, &c)) > 0) {
+    }
+    if (ran < 0) {
+        report();
+        return false;
+    }
     JS_RunGC(rt);
     host_start_clock();
     return true;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_MESSAGE (16 * 1024)
+/* The host keeps 16 KiB; the rest is room for the mark of a cut. */
+#define MAX_MESSAGE (16 * 1024 - 64)
 #define MAX_TRACEBACK (60 * 1024)
 #define MAX_SOURCE 400
 #define MAX_NAME 200
@@ -227,12 +228,32 @@ static bool in_source(const frame *f)
     return f->file_len == strlen(call.name) && memcmp(f->file, call.name, f->file_len) == 0;
 }
 
+static bool same_frame(const frame *a, const frame *b)
+{
+    return a->function_len == b->function_len && a->place_len == b->place_len &&
+           memcmp(a->function, b->function, a->function_len) == 0 && memcmp(a->place, b->place, a->place_len) == 0;
+}
+
+static bool write_repeats(buffer *out, unsigned times)
+{
+    char text[64];
+    int n = snprintf(text, sizeof text, "\\n    [the frame above %u more times]", times);
+    return times == 0 || buffer_write(out, text, (size_t)n);
+}
+
 static bool write_frames(buffer *out, const char *text)
 {
-    frame f;
+    frame f, last = {0};
+    unsigned repeats = 0;
     bool ok = true;
-    while (ok && next_frame(&text, &f)) {
-        ok = buffer_literal(out, "\\n    at ");
+    for (; ok && next_frame(&text, &f); last = f) {
+        if (last.place != NULL && same_frame(&last, &f)) {
+            repeats++;
+            continue;
+        }
+        ok = write_repeats(out, repeats);
+        repeats = 0;
+        ok = ok && buffer_literal(out, "\\n    at ");
         if (f.function_len > 0) {
             size_t len = f.function_len < MAX_NAME ? f.function_len : MAX_NAME;
             while (len < f.function_len && len > 0 && (f.function[len] & 0xC0) == 0x80) {
@@ -242,7 +263,7 @@ static bool write_frames(buffer *out, const char *text)
         }
         ok = ok && text_write_json_bytes(out, f.place, f.place_len) && (f.function_len == 0 || buffer_byte(out, ')'));
     }
-    return ok;
+    return ok && write_repeats(out, repeats);
 }
 
 /* A line of the code, without its end. */
@@ -348,16 +369,38 @@ static bool write_causes(buffer *out, JSValueConst thrown)
     return ok;
 }
 
-/* The first frame of a stack, and the first of it that is in the source. */
-static void find_frames(const char *text, frame *first, frame *user)
+/* Whether a frame is a constructor of the error's own class or of one that it
+ * extends: where the error was made is who called that. */
+static bool is_own_constructor(const frame *f, JSValueConst error)
 {
+    JSValue at = JS_GetPrototype(ctx, error);
+    bool is = false;
+    for (int i = 0; i < 8 && !is && JS_IsObject(at) && engine_kind_of(ctx, at) != KIND_PROXY; i++) {
+        JSValue name = class_name(at);
+        buffer text = {0};
+        is = is_text(name) && text_write(&text, name) && text.len == f->function_len && text.len > 0 &&
+             memcmp(text.data, f->function, text.len) == 0;
+        free(text.data);
+        JS_FreeValue(ctx, name);
+        JSValue next = JS_GetPrototype(ctx, at);
+        JS_FreeValue(ctx, at);
+        at = next;
+    }
+    JS_FreeValue(ctx, at);
+    return is;
+}
+
+/* The frame of the source that an exception is put down to. */
+static void find_frame(const char *text, JSValueConst exception, frame *user)
+{
+    bool is_error = JS_IsObject(exception) && engine_kind_of(ctx, exception) == KIND_ERROR;
     frame f;
     while (next_frame(&text, &f)) {
-        if (first->file == NULL) {
-            *first = f;
+        if (!in_source(&f)) {
+            continue;
         }
-        if (in_source(&f)) {
-            *user = f;
+        *user = f;
+        if (!is_error || !is_own_constructor(&f, exception)) {
             return;
         }
     }
@@ -371,9 +414,9 @@ bool errors_describe(buffer *out, JSValueConst exception, JSValueConst thrown_fr
     }
     buffer text = {0};
     bool ok = (!JS_IsString(stack) || text_write(&text, stack)) && buffer_byte(&text, 0);
-    frame first = {0}, user = {0};
+    frame user = {0};
     if (ok) {
-        find_frames((const char *)text.data, &first, &user);
+        find_frame((const char *)text.data, exception, &user);
     }
 
     JSValue type = type_of(exception);

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/mayfly-run/mayfly/bench/workloads"
+	"github.com/mayfly-run/mayfly/guests"
+	"github.com/mayfly-run/mayfly/internal/variant"
+	"github.com/mayfly-run/mayfly/sandbox"
+	"github.com/mayfly-run/mayfly/sandbox/wasm"
+)
+
+// guestEngine opens an engine of some variant for a guest.
+func (b *bench) guestEngine(name string, v variant.Variant) (*wasm.Engine, error) {
+	g, err := guests.ByName(name)
+	if err != nil {
+		return nil, err
+	}
+	return wasm.New(b.ctx, wasm.Config{
+		Guest: g, CacheDir: b.cache, Variant: v,
+		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
+	})
+}
+
+// freshJavaScript compares 1+1 in a fresh JavaScript instance with a node
+// process and with a fresh Python instance, in turns.
+func freshJavaScript(b *bench) error {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		fmt.Println("no node here: the fresh JavaScript call is not compared")
+		return nil
+	}
+	js, err := b.guestEngine("js", variant.Variant{})
+	if err != nil {
+		return err
+	}
+	defer js.Close()
+	python, err := b.guestEngine("python", variant.Variant{})
+	if err != nil {
+		return err
+	}
+	defer python.Close()
+	call := func(into *[]float64, e *wasm.Engine) error {
+		start := time.Now()
+		_, err := onePlusOne(b.ctx, e)
+		*into = append(*into, millis(time.Since(start)))
+		return err
+	}
+	var warm, ours, theirs, other, burst, kib []float64
+	for range 20 {
+		for _, e := range []*wasm.Engine{js, python} {
+			if err := call(&warm, e); err != nil {
+				return err
+			}
+		}
+	}
+	for range 200 * b.rounds {
+		if err := call(&ours, js); err != nil {
+			return err
+		}
+		if err := call(&other, python); err != nil {
+			return err
+		}
+		ms, _, err := b.process(nil, node, "-e", "1")
+		if err != nil {
+			return err
+		}
+		theirs = append(theirs, ms)
+	}
+	for range 2000 * b.rounds {
+		if err := call(&burst, js); err != nil {
+			return err
+		}
+	}
+	for range 50 {
+		r, err := onePlusOne(b.ctx, js)
+		if err != nil {
+			return err
+		}
+		kib = append(kib, float64(r.Usage.Dirtied)/1024)
+	}
+	b.compare("JavaScript: fresh call, median / node -e 1, median", "ms", median(ours), median(theirs), 1.0/100)
+	b.compare("JavaScript: fresh call, p99 / node -e 1, p99", "ms", quantile(ours, 0.99), quantile(theirs, 0.99), 0)
+	b.compare("JavaScript: fresh call / fresh Python call, median", "ms", median(ours), median(other), 1)
+	b.compare("JavaScript: fresh calls back to back, median / node -e 1", "ms", median(burst), median(theirs), 0)
+	b.figure("JavaScript: private memory of a 1+1 call, median", "KiB", median(kib), 0)
+	b.figure("JavaScript: image", "MiB", float64(js.Info().ImageSize)/(1<<20), 0)
+	return nil
+}
+
+const groupJavaScript = `
+const totals = new Map();
+for (const row of rows) {
+  let t = totals.get(row.region);
+  if (!t) totals.set(row.region, t = [0, 0]);
+  t[0] += row.units;
+  t[1] += row.price * row.units;
+}
+const result = Object.fromEntries([...totals].sort().map(([k, [n, total]]) => [k, [n, Math.round(total)]]));
+`
+
+// rowsJavaScript is rows for the JavaScript guest, beside node, and beside the
+// guest's own JSON.parse of the same records.
+func rowsJavaScript(b *bench) error {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		fmt.Println("no node here: rows in JavaScript are not compared")
+		return nil
+	}
+	e, err := b.guestEngine("js", variant.Variant{})
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	table := makeRows()
+	text, err := asJSON(table)
+	if err != nil {
+		return err
+	}
+	var want string
+	ours := func(code string, name string, value any) func() (float64, error) {
+		return func() (float64, error) {
+			start := time.Now()
+			r, err := e.Run(b.ctx, sandbox.Spec{
+				Code: code, Globals: map[string]any{name: value},
+				Limits: sandbox.Limits{Timeout: time.Minute, MaxMemory: 256 << 20},
+			})
+			ms := millis(time.Since(start))
+			if err != nil {
+				return 0, err
+			}
+			if string(r.Value)+"\n" != want {
+				return 0, fmt.Errorf("ended %s with %.200s, want %.200s; %+v", r.Status, r.Value, want, r.Error)
+			}
+			return ms, nil
+		}
+	}
+	best, err := least(5*b.rounds,
+		func() (ms float64, err error) {
+			ms, want, err = b.process(text, node, "-e", "const rows = JSON.parse(require('fs').readFileSync(0, 'utf8'));"+groupJavaScript+"console.log(JSON.stringify(result))")
+			return
+		},
+		ours(groupJavaScript+"result", "rows", table),
+		ours(groupJavaScript+"result", "rows", sandbox.RawJSON(text)),
+		ours("const rows = JSON.parse(text);"+groupJavaScript+"result", "text", string(text)))
+	if err != nil {
+		return err
+	}
+	b.compare("JavaScript: 100,000 rows as a table, group-by / node and JSON.parse", "ms", best[1], best[0], 0)
+	b.compare("JavaScript: 100,000 rows as JSON, group-by / node and JSON.parse", "ms", best[2], best[0], 0)
+	b.compare("JavaScript: 100,000 rows as a table / JSON.parse in the guest", "ms", best[1], best[3], 0)
+	return nil
+}
+
+// meteringJavaScript compares the metered guest with one that is not.
+func meteringJavaScript(b *bench) error {
+	var engines []*wasm.Engine
+	for _, v := range []variant.Variant{{}, {Unmetered: true}, {Unmetered: true, EngineDeadline: true}} {
+		e, err := b.guestEngine("js", v)
+		if err != nil {
+			return err
+		}
+		defer e.Close()
+		engines = append(engines, e)
+	}
+	all, err := allWorkloads(workloads.Files, ".js")
+	if err != nil {
+		return err
+	}
+	var metered, wazero []float64
+	for _, w := range all {
+		run := func(e *wasm.Engine) func() (float64, error) {
+			return func() (float64, error) { ms, _, err := w.inGuest(b, e); return ms, err }
+		}
+		best, err := least(repeats*b.rounds, run(engines[0]), run(engines[1]), run(engines[2]))
+		if err != nil {
+			return err
+		}
+		b.compare("JavaScript, metered / unmetered: "+w.name, "ms", best[0], best[1], 0)
+		metered = append(metered, best[0]/best[1])
+		wazero = append(wazero, best[2]/best[0])
+	}
+	b.ratio("JavaScript, metered / unmetered: geometric mean", geomean(metered), 1.15)
+	b.ratio("JavaScript, WithCloseOnContextDone / metered: geometric mean (times slower)", geomean(wazero), 0)
+	return nil
+}
+
+// cpuJavaScript compares the guest with node without its compilers, which is
+// what an interpreter can be compared with. Both give the wall time.
+func cpuJavaScript(b *bench) error {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		fmt.Println("no node here: the speed of JavaScript is not compared")
+		return nil
+	}
+	e, err := b.guestEngine("js", variant.Variant{})
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	all, err := allWorkloads(workloads.Files, ".js")
+	if err != nil {
+		return err
+	}
+	const driver = `const source = require('fs').readFileSync(0, 'utf8');
+const start = process.cpuUsage();
+const value = (0, eval)(source);
+const used = process.cpuUsage(start);
+console.log((used.user + used.system) / 1000 + ' ' + JSON.stringify(value));`
+	var ratios []float64
+	for _, w := range all {
+		var ours, theirs string
+		best, err := least(repeats*b.rounds,
+			func() (ms float64, err error) { ms, ours, err = w.inGuest(b, e); return },
+			func() (float64, error) {
+				_, out, err := b.process([]byte(w.code), node, "--jitless", "-e", driver)
+				if err != nil {
+					return 0, err
+				}
+				var ms float64
+				_, err = fmt.Sscanf(out, "%f %s", &ms, &theirs)
+				return ms, err
+			})
+		if err != nil {
+			return err
+		}
+		if ours != theirs {
+			return fmt.Errorf("workload %s: %s in the guest, %s in node", w.name, ours, theirs)
+		}
+		b.compare("JavaScript, CPU-bound: "+w.name+" / node --jitless", "ms", best[0], best[1], 0)
+		ratios = append(ratios, best[0]/best[1])
+	}
+	b.ratio(fmt.Sprintf("JavaScript, CPU-bound: geometric mean of %d", len(ratios)), geomean(ratios), 0)
+	return nil
+}
