@@ -60,19 +60,26 @@ bool course_open(void)
     return !JS_IsException(keep_function);
 }
 
-/* Throws the reason of the first rejection that nobody handled. */
-static bool throw_rejection(JSValue *stack)
+/* Throws the reason of a rejection that nobody handled: that of the program
+ * itself, else the first. */
+static bool throw_rejection(JSValueConst program, JSValue *stack)
 {
     if (rejection_count == 0) {
         return false;
     }
-    *stack = JS_DupValue(ctx, rejections[0].stack);
-    JS_Throw(ctx, JS_DupValue(ctx, rejections[0].reason));
+    rejection *r = &rejections[0];
+    for (size_t i = 0; i < rejection_count; i++) {
+        if (JS_VALUE_GET_PTR(rejections[i].promise) == JS_VALUE_GET_PTR(program)) {
+            r = &rejections[i];
+        }
+    }
+    *stack = JS_DupValue(ctx, r->stack);
+    JS_Throw(ctx, JS_DupValue(ctx, r->reason));
     return true;
 }
 
 /* Runs what is left to be done. False with an exception. */
-static bool drain(JSValue *stack)
+static bool drain(JSValueConst program, JSValue *stack)
 {
     for (;;) {
         JSContext *c;
@@ -83,7 +90,7 @@ static bool drain(JSValue *stack)
             *stack = engine_thrown_from(ctx);
             return false;
         }
-        if (throw_rejection(stack)) {
+        if (throw_rejection(program, stack)) {
             return false;
         }
         int fired = timers_next();
@@ -114,7 +121,7 @@ JSValue course_run(JSValue *stack)
         *stack = engine_thrown_from(ctx);
         return JS_EXCEPTION;
     }
-    if (!drain(stack)) {
+    if (!drain(end, stack)) {
         return JS_EXCEPTION;
     }
     if (JS_PromiseState(ctx, end) != JS_PROMISE_FULFILLED) {
