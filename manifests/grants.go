@@ -16,9 +16,10 @@ type Grants struct {
 	// Code are single files that may be read and run beside the handler's own:
 	// libraries and programs.
 	Code []string
-	// Network opens the network to the hosts in egress, through an HTTP proxy that
-	// the environment names; with "*" in egress all of it, directly, this machine
-	// and private networks included.
+	// Network opens the network: for a tool's handler to the hosts in egress,
+	// through an HTTP proxy that the environment names; with "*" in egress, and for
+	// programs that are no tool's handler, all of it, directly, this machine and
+	// private networks included.
 	Network bool
 	// NetworkLocal are Unix sockets, by absolute path, that may be connected to.
 	// A service behind a socket can be powerful: the one of a container engine
@@ -46,7 +47,7 @@ func grantFields(g *Grants) fields {
 		{name: "code", slot: list(&g.Code, paths),
 			doc: "Single files that the handler may read and execute beside its own code: libraries, programs. Default: none."},
 		{name: "network", slot: flagSlot{&g.Network},
-			doc: "Opens the network to the hosts that egress lists, through an HTTP proxy that the environment names (HTTP_PROXY and its relatives); with * in egress all of it, directly, this machine and private networks included."},
+			doc: "Opens the network. A tool's handler reaches the hosts that the tool's egress lists, through an HTTP proxy that the environment names (HTTP_PROXY and its relatives). With * in egress, and for programs that are no tool's handler, it is all of it, directly, this machine and private networks included."},
 		{name: "network_local", slot: list(&g.NetworkLocal, func(s *string) slot { return textSlot{s, absolutePath} }),
 			doc: "Unix sockets that the handler may connect to, by absolute path. Default: none."},
 		{name: "process", slot: flagSlot{&g.Process},
