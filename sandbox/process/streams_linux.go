@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mayfly-run/mayfly/sandbox"
@@ -73,22 +74,24 @@ func (s *streams) start(program *[fdExtra]*os.File) {
 
 // talk has somebody speak with the program.
 func (s *streams) talk(program *[fdExtra]*os.File) {
-	out := &counted{file: program[fdStdout], left: s.call.spec.Limits.MaxValue, over: func() { s.call.end(sandbox.StatusOutputLimit) }}
+	out := &counted{file: program[fdStdout], over: func() { s.call.end(sandbox.StatusOutputLimit) }}
+	out.left.Store(s.call.spec.Limits.MaxValue)
 	s.call.spec.Talk(program[fdStdin], out)
 	_ = program[fdStdin].Close()
 	_, _ = io.Copy(io.Discard, out) // a program must not hang on a full pipe
 }
 
-// counted reads a file that must not give more than so many bytes.
+// counted reads a file that must not give more than so many bytes. Who spoke with
+// the program may still be reading when the rest is dropped.
 type counted struct {
 	file *os.File
-	left int64
+	left atomic.Int64
 	over func()
 }
 
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.file.Read(p)
-	if c.left -= int64(n); c.left < 0 {
+	if c.left.Add(-int64(n)) < 0 {
 		c.over()
 		return 0, errTooMuch
 	}
