@@ -20,7 +20,7 @@ GUESTS := python js
 # Python of the guest's own version for this machine; the build unpacked one.
 NATIVE_PYTHON ?= $(firstword $(shell ls -t $${MAYFLY_CACHE_DIR:-$${XDG_CACHE_HOME:-$$HOME/.cache}/mayfly}/guests/python-base-*/native/python 2>/dev/null))
 # The tests in which a guest, a program, or who can write to the cache, is hostile.
-ATTACKS := Attacks|Tree|Contract|Guest|Hostile|Cancel|Deadline|HostCalls|Reentrant|Cache|Flat|Rebinding|Redirects|Proxy|NativeNetwork
+ATTACKS := Attacks|Upstream|Tree|Contract|Guest|Hostile|Cancel|Deadline|HostCalls|Reentrant|Cache|Flat|Rebinding|Redirects|Proxy|NativeNetwork
 
 export CGO_ENABLED ?= 0
 
@@ -37,8 +37,8 @@ demo: build ## Run the main job on real rows, and the same call misbehaving
 ##@ Test
 
 .PHONY: clients
-clients: ## Install what the example clients need
-	@if command -v npm >/dev/null; then cd clients/typescript && { cmp -s package-lock.json node_modules/.from || { npm ci --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.from; }; }; fi
+clients: node ## Install what the example clients need
+	@cd clients/typescript && { cmp -s package-lock.json node_modules/.from || { npm ci --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.from; }; }
 
 .PHONY: test
 test: guests clients ## Run all tests
@@ -50,7 +50,7 @@ race: guests clients compiler ## Run all tests with the race detector
 
 .PHONY: attack
 attack: guests ## Run the attacks on the sandbox, one line each
-	$(GO) test -count=1 -v -run '$(ATTACKS)' ./runtime ./sandbox/wasm ./sandbox/process ./internal/egress/...
+	$(GO) test -count=1 -v -run '$(ATTACKS)' ./runtime ./runtime/mcp ./sandbox/wasm ./sandbox/process ./internal/egress/...
 
 .PHONY: fuzz
 fuzz: guests ## Fuzz every target for FUZZTIME (10s)
@@ -127,6 +127,11 @@ guests-verify: setup ## Build the guests from nothing and compare
 	done
 
 ##@ Other
+
+# The example clients need it, and so do handlers in JavaScript.
+.PHONY: node
+node:
+	@command -v npm >/dev/null || { apt-get -q=2 update && DEBIAN_FRONTEND=noninteractive apt-get -q=2 install -y --no-install-recommends nodejs npm; }
 
 # The race detector needs a C compiler, nothing else does.
 .PHONY: compiler

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"strings"
@@ -178,5 +179,62 @@ func TestAnswerToNoQuestion(t *testing.T) {
 		if !r.IsError && !r.NeedsInput() {
 			t.Errorf("the call went ahead: %+v", r)
 		}
+	}
+}
+
+// TestApprovalOfExactlyThis: an approval is for the call that a person saw. JSON
+// that only looks the same is another call.
+func TestApprovalOfExactlyThis(t *testing.T) {
+	rt := newHarness(t, "").open(t)
+	_, in, out := serve(t, rt, mcp.Config{Run: runtime.RunConfig{Principal: "agent"}})
+	c := raw{t, in, bufio.NewReader(out)}
+	c.send(hello)
+	c.answer()
+	c.send(ready)
+	invoke := func(arguments string) (outcome any, approval string) {
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"refund","arguments":` + arguments + `}}`)
+		result, _ := c.answer()["result"].(object)
+		said, _ := result["structuredContent"].(object)
+		waits, _ := said["approval"].(object)
+		approval, _ = waits["id"].(string)
+		return said["outcome"], approval
+	}
+	_, id := invoke(`{"id":"A","usd":500}`)
+	if a := rt.Approve(t.Context(), id, runtime.Approver{Name: "ann", Roles: []string{"finance"}}, ""); !a.Accepted {
+		t.Fatalf("not accepted: %s", a.Reason)
+	}
+	for _, other := range []string{`{"id":"A","usd":500.0}`, `{"id":"A","usd":5e2}`, `{"id":"a","usd":500}`, `{"id":"A ","usd":500}`, `{"id":"A","usd":501}`} {
+		if outcome, another := invoke(other); outcome != "approval_required" || another == id {
+			t.Errorf("%s: %v, approval %s", other, outcome, another)
+		}
+	}
+	if outcome, _ := invoke(`{ "usd": 500, "\u0069d": "A" }`); outcome != nil {
+		t.Errorf("the same call in other words: %v", outcome)
+	}
+	if outcome, another := invoke(`{"id":"A","usd":500}`); outcome != "approval_required" || another == id {
+		t.Errorf("the same call again: %v", outcome)
+	}
+}
+
+// TestRunGoesOn: a client that comes back goes on with its run, and with what was
+// approved meanwhile.
+func TestRunGoesOn(t *testing.T) {
+	rt := newHarness(t, "").open(t)
+	args := object{"id": "A", "usd": 500}
+	s, c := connect(t, rt, mcp.Config{Run: runtime.RunConfig{Principal: "agent"}}, "", nil)
+	id, _ := field(call(t, c, "refund", args), "approval", "id").(string)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if a := rt.Approve(t.Context(), id, runtime.Approver{Name: "ann", Roles: []string{"finance"}}, ""); !a.Accepted {
+		t.Fatalf("not accepted: %s", a.Reason)
+	}
+	_, other := connect(t, rt, mcp.Config{Run: runtime.RunConfig{Principal: "agent"}}, "", nil)
+	if r := call(t, other, "refund", args); field(r, "outcome") != "approval_required" {
+		t.Errorf("another run: %v", r.StructuredContent)
+	}
+	again, c := connect(t, rt, mcp.Config{RunID: s.Run()}, "", nil)
+	if r := call(t, c, "refund", args); r.IsError || again.Run() != s.Run() {
+		t.Errorf("the same run: %v", r.StructuredContent)
 	}
 }

@@ -59,6 +59,11 @@ func TestGone(t *testing.T) {
 	for name, leave := range map[string]func(in io.Closer, out io.Closer, stop func()){
 		"it closes its end":  func(in, _ io.Closer, _ func()) { _ = in.Close() },
 		"the host has to go": func(_, _ io.Closer, stop func()) { stop() },
+		"it stops listening": func(in, out io.Closer, _ func()) {
+			_ = out.Close()
+			// The next answer has nowhere to go.
+			_, _ = io.WriteString(in.(io.Writer), `{"jsonrpc":"2.0","id":2,"method":"ping"}`+"\n")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rt, box := spinning(t)
@@ -78,13 +83,16 @@ func TestGone(t *testing.T) {
 			c.send(ready)
 			c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"python","arguments":{"code":"wait"}}}`)
 			<-box.started
-			go func() { _, _ = io.Copy(io.Discard, c.out) }() // whatever is still said
+			if name != "it stops listening" {
+				go func() { _, _ = io.Copy(io.Discard, c.out) }() // whatever is still said
+			}
 			cause := errors.New("a signal")
 			leave(in, out, func() { stop(cause) })
 			<-box.ended
 			err = <-served
-			if want := name == "the host has to go"; errors.Is(err, cause) != want || err != nil && !want {
-				t.Errorf("serving gave %v", err)
+			want := map[string]error{"the host has to go": cause, "it stops listening": io.ErrClosedPipe}[name]
+			if !errors.Is(err, want) {
+				t.Errorf("serving gave %v, want %v", err, want)
 			}
 			_ = out.Close()
 		})

@@ -252,3 +252,17 @@ func TestConfigIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestManifestChanges: a tool whose manifest is edited while a client is
+// connected is not the one that the client was told of.
+func TestManifestChanges(t *testing.T) {
+	h := newHarness(t, "")
+	_, c := connect(t, h.open(t), mcp.Config{}, "", nil)
+	if r := call(t, c, "find_order", object{"id": "A"}); r.IsError {
+		t.Fatalf("before: %v", r.StructuredContent)
+	}
+	h.write(t, "tools.yaml", tools+"# edited\n")
+	if r := call(t, c, "find_order", object{"id": "A"}); field(r, "code") != "digest_mismatch" {
+		t.Errorf("after: %v", r.StructuredContent)
+	}
+}
