@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/mayfly-run/mayfly/internal/variant"
-	"github.com/mayfly-run/mayfly/sandbox/process"
+	"github.com/mayfly-run/mayfly/runtime"
 	"github.com/mayfly-run/mayfly/sandbox/wasm"
 )
 
@@ -30,7 +30,7 @@ type bench struct {
 }
 
 func main() {
-	if code, ours := process.Main(); ours {
+	if code, ours := runtime.Main(); ours {
 		os.Exit(code)
 	}
 	if len(os.Args) > 1 && os.Args[1] == hostFlag {
