@@ -49,9 +49,9 @@ type Config struct {
 	// and secrets. Default: none is set.
 	LookupEnv func(name string) (string, bool)
 	// TestMode is for tests of the host program: nothing is sent to other
-	// machines. http tools, native tools with a network, and a judge behind a URL
-	// are unavailable. Funcs may then have the names of http tools, and stand in
-	// for their services.
+	// machines. http and mcp tools, and whatever has a network (native tools,
+	// commands that fetch secrets, a judge behind a URL), are unavailable. Funcs
+	// may then have the names of http and mcp tools, and stand in for their services.
 	TestMode bool
 	// Resolver resolves the names of hosts that tools may reach. Default: Go's
 	// own, by the system's settings.
@@ -96,7 +96,7 @@ func Open(ctx context.Context, config Config) (*Runtime, error) {
 		return nil, err
 	}
 	r := &Runtime{set: set, funcs: config.Funcs, now: config.Now, verify: verifySource()}
-	r.vault = &vault{secrets: set.Harness.Secrets, root: set.Harness.Origin.Root, lookupEnv: config.LookupEnv}
+	r.vault = &vault{secrets: set.Harness.Secrets, root: set.Harness.Origin.Root, lookupEnv: config.LookupEnv, testMode: config.TestMode}
 	if r.now == nil {
 		r.now = time.Now
 	}

@@ -29,6 +29,7 @@ type vault struct {
 	secrets   map[string]manifests.Secret
 	root      string // of relative paths
 	lookupEnv func(name string) (string, bool)
+	testMode  bool
 
 	mu     sync.Mutex
 	given  map[string][]string // by name, the latest last

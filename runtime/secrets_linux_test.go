@@ -516,6 +516,17 @@ func TestMissingSecret(t *testing.T) {
 	chmod := func(mode os.FileMode) func(*runtime.Config, string) error {
 		return func(_ *runtime.Config, dir string) error { return os.Chmod(filepath.Join(dir, "key.txt"), mode) }
 	}
+	network := func(testMode bool) func(*runtime.Config, string) error {
+		return func(c *runtime.Config, _ string) error {
+			c.TestMode = testMode
+			text, err := os.ReadFile(c.Harness)
+			if err != nil {
+				return err
+			}
+			text = bytes.Replace(text, []byte("args: [the-key] } }"), []byte("args: [the-key] }, grants: { network: true } }"), 1)
+			return os.WriteFile(c.Harness, text, 0o600)
+		}
+	}
 	fetch := func(script string) func(*runtime.Config, string) error {
 		return func(_ *runtime.Config, dir string) error {
 			return os.WriteFile(filepath.Join(dir, "fetch.sh"), []byte("#!/bin/sh\n"+script), 0o755)
@@ -568,6 +579,9 @@ func TestMissingSecret(t *testing.T) {
 		{"command fails", "command", fetch("echo " + sentinel + "; echo " + sentinel + " >&2; exit 3"), "secret COMMAND_KEY: its command ended with code 3"},
 		{"command writes too much", "command", fetch("while :; do echo " + sentinel + "; done"), "more than 65536 bytes"},
 		{"command has no network", "command", fetch("exec 3<>/dev/tcp/127.0.0.1/1 && echo " + sentinel), "its command ended with code"},
+		{"command with a network", "command", network(false), ""},
+		{"command with a network, in test mode", "command", network(true), "test mode"},
+		{"command without a network, in test mode", "command", func(c *runtime.Config, _ string) error { c.TestMode = true; return nil }, ""},
 		{"command cannot look around", "command", fetch("read -r line <key.txt && echo $line"), "its command ended with code"},
 		{"command is not there", "command", func(_ *runtime.Config, dir string) error { return os.Remove(filepath.Join(dir, "fetch.sh")) }, "secret COMMAND_KEY: its command: the handler's program"},
 	} {
