@@ -43,7 +43,7 @@ func newCarrier(boxes []string, bytes int64) (*carrier, error) {
 	c := &carrier{bytes: bytes}
 	for _, path := range boxes {
 		fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
-			Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+			Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 		})
 		if err != nil {
 			c.close()
@@ -170,7 +170,7 @@ func (c *carrier) copySub(from, to *os.File, name string) error {
 	if made != nil && !errors.Is(made, unix.EEXIST) {
 		return &os.PathError{Op: "mkdir", Path: name, Err: made}
 	}
-	sub, err := openIn(to, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	sub, err := openIn(to, name, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,8 @@ func own(f, dir *os.File) error {
 	if err := unix.Fstat(int(dir.Fd()), &stat); err != nil {
 		return err
 	}
-	return f.Chown(int(stat.Uid), int(stat.Gid))
+	err := unix.Fchownat(int(f.Fd()), "", int(stat.Uid), int(stat.Gid), unix.AT_EMPTY_PATH)
+	return os.NewSyscallError("fchownat", err)
 }
 
 // openIn opens what is in a directory and was not reached by any link.

@@ -81,6 +81,9 @@ func (g *groups) try(memory int64, processes int) (c *group, err error) {
 	below := func(dir string) string { return filepath.Join(dir, groupPrefix+hex.EncodeToString(name[:])) }
 	c = &group{groups: groups{g.version, below(g.memory), below(g.pids), below(g.cpu)}}
 	defer func() {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV) { // removed before it was locked
+			err = errors.Join(errTaken, err)
+		}
 		if err != nil {
 			err = errors.Join(err, c.close())
 		}

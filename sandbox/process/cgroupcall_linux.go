@@ -50,8 +50,8 @@ func groupNeeded(asked Limits, process bool) string {
 // wholeSeconds rounds up, for a limit that has no smaller unit.
 func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
-// pollGroup is how often a group is looked at that cannot end itself: version 1
-// kills one process for lack of memory, and leaves the others.
+// pollGroup is how often a group is looked at, at least, that has to be looked
+// at: version 1 kills one process for lack of memory, and leaves the others.
 const pollGroup = 50 * time.Millisecond
 
 // watchGroup ends the call when its processes have used up what they may, until
@@ -73,11 +73,10 @@ func (c *call) watchGroup(done <-chan struct{}) {
 		}
 		wait := pollGroup
 		if limit > 0 {
-			// It cannot be used up before that, with every processor busy.
+			// It cannot be used up before that, with every processor busy that this
+			// host has; the call may find more.
 			soonest := max((limit-use.cpu)/time.Duration(runtime.NumCPU()), 2*time.Millisecond)
-			if c.group.version == 2 || soonest < wait {
-				wait = soonest
-			}
+			wait = min(soonest, wait)
 		}
 		select {
 		case <-time.After(wait):
