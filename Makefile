@@ -16,7 +16,7 @@ FUZZTIME ?= 10s
 # What else go test is told, such as TESTFLAGS='-run Rows -v'.
 TESTFLAGS ?=
 
-GUESTS := python js
+GUESTS := $(patsubst guests/%/recipe.sh,%,$(wildcard guests/*/recipe.sh))
 # Python of the guest's own version for this machine; the build unpacked one.
 NATIVE_PYTHON ?= $(firstword $(shell ls -t $${MAYFLY_CACHE_DIR:-$${XDG_CACHE_HOME:-$$HOME/.cache}/mayfly}/guests/python-base-*/native/python 2>/dev/null))
 # The tests in which a guest, a program, or who can write to the cache, is hostile.

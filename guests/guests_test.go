@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -53,6 +56,39 @@ func TestEmbedded(t *testing.T) {
 		if sum := sha256.Sum256(packed); hex.EncodeToString(sum[:]) != info.Compressed.SHA256 {
 			t.Errorf("%s: the packed module is not the one described", info.Name)
 		}
+	}
+}
+
+// TestGuestIsAFolderAndALine: every folder with a recipe has its line in
+// recipes(), and every line a folder with all that a guest is made of; no list
+// elsewhere names the guests.
+func TestGuestIsAFolderAndALine(t *testing.T) {
+	folders, err := filepath.Glob("*/recipe.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, f := range folders {
+		found = append(found, filepath.Dir(f))
+	}
+	known := Names()
+	slices.Sort(known)
+	if !slices.Equal(found, known) {
+		t.Errorf("folders with a recipe: %q; lines in recipes(): %q", found, known)
+	}
+	for _, name := range known {
+		for _, file := range []string{"README.md", "VALUES.md", "SHA256SUMS", "versions.env", "flags.env", "exports.txt", "shim", "testdata/cases"} {
+			if _, err := os.Stat(filepath.Join(name, file)); err != nil {
+				t.Errorf("guest %s: %v", name, err)
+			}
+		}
+	}
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(makefile), "\nGUESTS := $(patsubst guests/%/recipe.sh,%,$(wildcard guests/*/recipe.sh))\n") {
+		t.Error("the Makefile does not build what has a recipe")
 	}
 }
 

@@ -33,10 +33,11 @@ type Info struct {
 	// Flags gives the compiler's and linker's flags by group.
 	Flags map[string]string `json:"flags"`
 	// NativeModules lists the modules of the standard library that are written
-	// in C, FrozenModules those that are bytecode.
+	// in C, FrozenModules those that are bytecode. A language whose library is
+	// no modules has none.
 	NativeModules []string `json:"native_modules"`
 	FrozenModules []string `json:"frozen_modules"`
-	// TimeZones is how many names of time zones the guest knows.
+	// TimeZones is how many names of time zones the guest knows; 0: UTC only.
 	TimeZones int `json:"time_zones"`
 	// Inputs are the pinned files that the build fetched.
 	Inputs []Input `json:"inputs"`

@@ -39,14 +39,19 @@ func TestDeadlinePastBeforeStart(t *testing.T) {
 }
 
 func TestCancelWhileRunning(t *testing.T) {
-	for name, code := range map[string]string{
-		"computing": "print('on')\nwhile True: pass",
-		"sleeping":  "import time\nprint('on')\ntime.sleep(3600)",
+	for _, c := range []struct {
+		name, code string
+		box        *wasm.Engine
+	}{
+		{"computing", "print('on')\nwhile True: pass", python(t)},
+		{"sleeping", "import time\nprint('on')\ntime.sleep(3600)", python(t)},
+		{"computing in JavaScript", "console.log('on'); for (;;);", javaScript(t)},
+		{"sleeping in JavaScript", "console.log('on'); await new Promise((r) => setTimeout(r, 3600e3))", javaScript(t)},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(50*time.Millisecond, cancel)
-			r, err := python(t).Run(ctx, sandbox.Spec{Code: code, Limits: sandbox.Limits{Timeout: time.Hour}})
+			r, err := c.box.Run(ctx, sandbox.Spec{Code: c.code, Limits: sandbox.Limits{Timeout: time.Hour}})
 			if err != nil || r.Status != sandbox.StatusCancelled {
 				t.Errorf("status %q, %v", r.Status, err)
 			}
@@ -67,18 +72,28 @@ func TestHostCalls(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, code string
+		js         bool
 		limits     sandbox.Limits
 		status     sandbox.Status
 		value      string
 		calls      int
 	}{
+		{name: "JavaScript: arguments and result", js: true, code: "mayfly.callTool('echo', { a: 2n ** 70n, b: ['é', null] })", status: sandbox.StatusOK, value: `{"a":1180591620717411303424,"b":["é",null]}`, calls: 1},
+		{name: "JavaScript: an error can be caught", js: true, code: "let r; try { mayfly.callTool('none') } catch (e) { r = e.message } r", status: sandbox.StatusOK, value: `"there is no tool none"`, calls: 1},
+		{name: "JavaScript: a slow tool counts against the call's time", js: true, code: "mayfly.callTool('slow')", limits: sandbox.Limits{Timeout: 200 * time.Millisecond}, status: sandbox.StatusTimeout, calls: 1},
+		{name: "JavaScript: a storm", js: true, code: "for (;;) { try { mayfly.callTool('echo', { x: 'y'.repeat(10000) }) } catch {} }", limits: sandbox.Limits{MaxHostCalls: 10}, status: sandbox.StatusCallLimit, calls: 10},
+
 		{name: "arguments and result", code: "from mayfly import call_tool\ncall_tool('echo', a=2**70, b=['é', None])", status: sandbox.StatusOK, value: `{"a":1180591620717411303424,"b":["é",null]}`, calls: 1},
 		{name: "an error can be caught", code: "import mayfly\ntry: mayfly.call_tool('none')\nexcept mayfly.ToolError as e: r = str(e)\nr", status: sandbox.StatusOK, value: `"there is no tool none"`, calls: 1},
 		{name: "a slow tool counts against the call's time", code: "import mayfly\nmayfly.call_tool('slow')", limits: sandbox.Limits{Timeout: 200 * time.Millisecond}, status: sandbox.StatusTimeout, calls: 1},
 		{name: "a storm", code: "import mayfly\nwhile True:\n  try: mayfly.call_tool('echo', x='y'*10000)\n  except BaseException: pass", limits: sandbox.Limits{MaxHostCalls: 10}, status: sandbox.StatusCallLimit, calls: 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := python(t).Run(t.Context(), sandbox.Spec{Code: c.code, Limits: c.limits, HostCall: tools})
+			box := python(t)
+			if c.js {
+				box = javaScript(t)
+			}
+			r, err := box.Run(t.Context(), sandbox.Spec{Code: c.code, Limits: c.limits, HostCall: tools})
 			if err != nil || r.Status != c.status || string(r.Value) != c.value {
 				t.Errorf("status %q, value %s, error %+v, %v", r.Status, r.Value, r.Error, err)
 			}
@@ -145,34 +160,49 @@ func TestReentrantFull(t *testing.T) {
 // TestDeterministic: the same Spec gives the same bytes, here within one
 // process; the command's tests do it in two.
 func TestDeterministic(t *testing.T) {
-	spec := sandbox.Spec{
-		Code: `
+	for _, guest := range []struct {
+		name, code string
+		box        *wasm.Engine
+	}{
+		{"python", `
 import random, uuid, time, datetime, os, secrets, tempfile
 print(time.time(), datetime.datetime.now(), time.monotonic())
 time.sleep(0.02)
 print(time.time(), tempfile.mktemp())
-[random.random(), str(uuid.uuid4()), str(uuid.uuid1()), os.urandom(8).hex(), secrets.token_hex(), [hash(x) for x in "abc"], sorted({random.getrandbits(40) for _ in range(50)})]`,
-		Deterministic: &sandbox.Deterministic{Seed: 42, Clock: time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)},
-	}
-	run := func(spec sandbox.Spec) sandbox.Result {
-		t.Helper()
-		r, err := python(t).Run(t.Context(), spec)
-		if err != nil || r.Status != sandbox.StatusOK {
-			t.Fatalf("status %q, error %+v, %v", r.Status, r.Error, err)
-		}
-		return r
-	}
-	one, two := run(spec), run(spec)
-	if string(one.Value) != string(two.Value) || string(one.Stdout) != string(two.Stdout) || one.Usage.Fuel != two.Usage.Fuel {
-		t.Errorf("two runs differ:\n%s %s %d\n%s %s %d", one.Value, one.Stdout, one.Usage.Fuel, two.Value, two.Stdout, two.Usage.Fuel)
-	}
-	spec.Deterministic = &sandbox.Deterministic{Seed: 43, Clock: spec.Deterministic.Clock}
-	if other := run(spec); string(other.Value) == string(one.Value) {
-		t.Error("another seed gives the same value")
-	}
-	spec.Deterministic = nil
-	if a, b := run(spec), run(spec); string(a.Value) == string(b.Value) {
-		t.Error("without a seed two calls get the same randomness")
+[random.random(), str(uuid.uuid4()), str(uuid.uuid1()), os.urandom(8).hex(), secrets.token_hex(), [hash(x) for x in "abc"], sorted({random.getrandbits(40) for _ in range(50)})]`, python(t)},
+		{"js", `
+console.log(Date.now(), new Date().toISOString(), performance.now());
+await new Promise((r) => setTimeout(r, 20));
+console.log(Date.now());
+console.time("t"); console.timeEnd("t");
+[Math.random(), crypto.randomUUID(), [...crypto.getRandomValues(new Uint32Array(4))], [...new Set([3, "a", {}].map(String))], Array.from({ length: 20 }, Math.random)]`, javaScript(t)},
+	} {
+		t.Run(guest.name, func(t *testing.T) {
+			spec := sandbox.Spec{
+				Code:          guest.code,
+				Deterministic: &sandbox.Deterministic{Seed: 42, Clock: time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)},
+			}
+			run := func(spec sandbox.Spec) sandbox.Result {
+				t.Helper()
+				r, err := guest.box.Run(t.Context(), spec)
+				if err != nil || r.Status != sandbox.StatusOK {
+					t.Fatalf("status %q, error %+v, %v", r.Status, r.Error, err)
+				}
+				return r
+			}
+			one, two := run(spec), run(spec)
+			if string(one.Value) != string(two.Value) || string(one.Stdout) != string(two.Stdout) || one.Usage.Fuel != two.Usage.Fuel {
+				t.Errorf("two runs differ:\n%s %s %d\n%s %s %d", one.Value, one.Stdout, one.Usage.Fuel, two.Value, two.Stdout, two.Usage.Fuel)
+			}
+			spec.Deterministic = &sandbox.Deterministic{Seed: 43, Clock: spec.Deterministic.Clock}
+			if other := run(spec); string(other.Value) == string(one.Value) {
+				t.Error("another seed gives the same value")
+			}
+			spec.Deterministic = nil
+			if a, b := run(spec), run(spec); string(a.Value) == string(b.Value) {
+				t.Error("without a seed two calls get the same randomness")
+			}
+		})
 	}
 }
 
@@ -180,15 +210,19 @@ print(time.time(), tempfile.mktemp())
 // that a deterministic call gives the same on another machine too.
 func TestSameImage(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the guest")
+		t.Skip("compiles the guests")
 	}
-	fresh, err := runtime.OpenSandbox(t.Context(), runtime.SandboxConfig{Guest: "python"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer fresh.Close()
-	if a, b := python(t).Info().ImageDigest, fresh.Info().ImageDigest; a != b {
-		t.Errorf("two images of one guest: %s and %s", a, b)
+	for name, box := range map[string]*wasm.Engine{"python": python(t), "js": javaScript(t)} {
+		fresh, err := runtime.OpenSandbox(t.Context(), runtime.SandboxConfig{Guest: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := box.Info().ImageDigest, fresh.Info().ImageDigest; a != b {
+			t.Errorf("two images of %s: %s and %s", name, a, b)
+		}
+		if err := fresh.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -108,7 +108,9 @@ func (g guestJSON) text() string {
 		components = append(components, name+" "+g.Components[name])
 	}
 	line("contains", "%s", strings.Join(components, ", "))
-	line("library", "%d modules in C, %d in Python, %d time zones", len(g.NativeModules), len(g.FrozenModules), g.TimeZones)
+	if len(g.NativeModules)+len(g.FrozenModules) > 0 {
+		line("library", "%d modules in C, %d in %s, %d time zones", len(g.NativeModules), len(g.FrozenModules), g.Language, g.TimeZones)
+	}
 	return b.String()
 }
 
