@@ -39,7 +39,7 @@ func (e *evaluation) checkRegistry() verdict {
 
 // checkSecrets blocks tools that would be handed what is not for this run.
 func (e *evaluation) checkSecrets() verdict {
-	for _, name := range e.tool.manifest.Spec.Grants.Secrets {
+	for _, name := range e.g.set.Harness.SecretsOf(e.tool.manifest) {
 		secret, ok := e.g.set.Harness.Secrets[name]
 		if !ok {
 			return broken("a secret of the tool is not the harness's")

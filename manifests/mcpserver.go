@@ -58,6 +58,18 @@ func (h *Harness) checkServers(r *reporter, n *node) {
 	}
 }
 
+// SecretsOf are the names of the secrets that a tool's handler is handed: those of
+// its own grants, or of the server that it is a tool of.
+func (h *Harness) SecretsOf(t *Tool) []string {
+	if s, ok := h.MCPServer(t); ok && t.Spec.Transport == TransportMCP {
+		if s.Grants == nil {
+			return nil
+		}
+		return s.Grants.Secrets
+	}
+	return t.Spec.Grants.Secrets
+}
+
 // MCPServer finds the server of an mcp tool.
 func (h *Harness) MCPServer(t *Tool) (MCPServer, bool) {
 	name := t.Spec.Server

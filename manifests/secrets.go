@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -45,7 +46,7 @@ func (s *Secret) fields() fields {
 		{name: "file", slot: textSlot{&s.File, localPath},
 			doc: "The file that holds the value, absolute or from the harness's directory; one line end at its end does not count. It must be the host's own or root's, and no other user may read it."},
 		{name: "command", slot: commandSlot{&s.Command}, doc: "A program that writes the value to its standard output; one line end at its end does not count. It is confined and granted nothing but what grants says."},
-		{name: "grants", slot: optionalSlot[Grants]{&s.Grants, func() *Grants { return new(Grants) }, fetcherGrants}, doc: "What command may touch; relative paths are from its working directory. Default: nothing."},
+		{name: "grants", slot: optionalSlot[Grants]{&s.Grants, func() *Grants { return new(Grants) }, fetcherGrants}, doc: "What command may touch; relative paths are from its working directory, and network opens all of it. Default: nothing."},
 		{name: "timeout", slot: duration(&s.Timeout), doc: "How long command may take. Default: 10s."},
 		{name: "tools", slot: names(&s.Tools, toolName), doc: "The tools that may be granted the secret. Default: any."},
 		{name: "tasks", slot: names(&s.Tasks, toolName), doc: "The tasks in whose runs the secret is handed over. Default: any run, also one without a task."},
@@ -93,19 +94,32 @@ func (h *Harness) checkSecrets(r *reporter, n *node) {
 func (s *Set) checkGranted() Errors {
 	var errs Errors
 	for _, t := range s.tools {
-		r := &reporter{file: t.Origin.File}
-		for _, name := range t.Spec.Grants.Secrets {
+		// What a tool is handed by its server stands in the harness.
+		r, place := &reporter{file: t.Origin.File}, t.grantedSecret
+		if t.Spec.Transport == TransportMCP {
+			r.file = s.Harness.Origin.File
+			place = func(string) *node { return s.serverOf(t) }
+		}
+		for _, name := range s.Harness.SecretsOf(t) {
 			secret, ok := s.Harness.Secrets[name]
 			switch {
 			case !ok:
-				r.at(t.grantedSecret(name), CodeUnknownSecret, "the harness has no secret of this name; spec.secrets says where its value comes from")
+				r.at(place(name), CodeUnknownSecret, "the harness has no secret of this name; spec.secrets says where its value comes from")
 			case secret.Tools != nil && !slices.Contains(secret.Tools, t.Metadata.Name):
-				r.at(t.grantedSecret(name), CodeSecretScope, "the harness does not give this secret to this tool; its spec.secrets lists the tools that may have it")
+				r.at(place(name), CodeSecretScope, "the harness does not give this secret to this tool; its spec.secrets lists the tools that may have it")
 			}
 		}
 		errs = append(errs, r.all()...)
 	}
 	return errs
+}
+
+// serverOf is where the secrets of a tool's server are granted.
+func (s *Set) serverOf(t *Tool) *node {
+	if n := s.Harness.doc.get("spec", "mcp_servers", strings.TrimPrefix(t.Spec.Server, "mcp://"), "grants", "secrets"); n != nil {
+		return n
+	}
+	return &node{}
 }
 
 // grantedSecret is where a tool names a secret.

@@ -96,7 +96,7 @@ func Open(ctx context.Context, config Config) (*Runtime, error) {
 		return nil, err
 	}
 	r := &Runtime{set: set, funcs: config.Funcs, now: config.Now, verify: verifySource()}
-	r.vault = &vault{secrets: set.Harness.Secrets, root: set.Harness.Origin.Root, lookupEnv: config.LookupEnv, testMode: config.TestMode}
+	r.vault = &vault{harness: set.Harness, lookupEnv: config.LookupEnv, testMode: config.TestMode}
 	if r.now == nil {
 		r.now = time.Now
 	}

@@ -30,7 +30,7 @@ func (r *Runtime) judge(config Config) (governor.Judge, error) {
 		if tool.Spec.SideEffect.Writes() {
 			return nil, fmt.Errorf("the judge: the tool %s has side_effect %s, and a judge is asked in dry runs too; name one that changes nothing", j.Tool, tool.Spec.SideEffect)
 		}
-		for _, name := range tool.Spec.Grants.Secrets {
+		for _, name := range r.set.Harness.SecretsOf(tool) {
 			if s := r.set.Harness.Secrets[name]; s.Tasks != nil || s.Principals != nil {
 				return nil, fmt.Errorf("the judge: the tool %s is handed the secret %s, which is for some tasks or principals only, and a judge is asked for no run", j.Tool, name)
 			}

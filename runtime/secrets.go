@@ -26,8 +26,7 @@ const maxRemembered = 16
 // gave away, of all tools, and takes them out of whatever comes back: what one
 // tool was handed can come back from another one.
 type vault struct {
-	secrets   map[string]manifests.Secret
-	root      string // of relative paths
+	harness   *manifests.Harness
 	lookupEnv func(name string) (string, bool)
 	testMode  bool
 
@@ -44,7 +43,7 @@ func (e *secretError) Error() string { return "secret " + e.name + ": " + e.reas
 
 // fetch gives the values of a tool's secrets.
 func (v *vault) fetch(ctx context.Context, t *manifests.Tool) (map[string]string, error) {
-	names := t.Spec.Grants.Secrets
+	names := v.harness.SecretsOf(t)
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -64,7 +63,7 @@ func (v *vault) fetch(ctx context.Context, t *manifests.Tool) (map[string]string
 
 // value gives the value of one secret.
 func (v *vault) value(ctx context.Context, name string) (string, error) {
-	secret, ok := v.secrets[name]
+	secret, ok := v.harness.Secrets[name]
 	if !ok {
 		return "", &secretError{name, "the harness does not say where it comes from"}
 	}

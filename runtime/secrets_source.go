@@ -24,10 +24,10 @@ const fetchTimeout = 10 * time.Second
 // followed: that is how secrets are mounted into containers.
 func (v *vault) fromFile(path string) (value, reason string) {
 	if !filepath.IsAbs(path) {
-		if v.root == "" {
+		if v.harness.Origin.Root == "" {
 			return "", "its file has a relative path, and the harness was not read from a file"
 		}
-		path = filepath.Join(v.root, path)
+		path = filepath.Join(v.harness.Origin.Root, path)
 	}
 	f, err := openRegular(filepath.Clean(path), os.O_RDONLY, 0)
 	if err != nil {
@@ -63,7 +63,7 @@ func pathless(err error) string {
 // fromCommand has a confined program write a secret to its standard output. What
 // it says about a failure is not repeated: it may hold the value.
 func (v *vault) fromCommand(ctx context.Context, secret manifests.Secret) (value, reason string) {
-	spec, err := handlerSpec(secret.Command, v.root, "")
+	spec, err := handlerSpec(secret.Command, v.harness.Origin.Root, "")
 	if err != nil {
 		return "", "its command: " + err.Error()
 	}

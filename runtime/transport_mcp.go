@@ -76,7 +76,7 @@ func (u upstream) prepare(_ context.Context, t *manifests.Tool) *reply {
 	if _, ok := u.standIn(t); ok {
 		return nil
 	}
-	if _, err := u.target(t, ""); err != nil {
+	if _, err := u.target(t, "", nil); err != nil {
 		r := unavailable(err)
 		return &r
 	}
@@ -84,7 +84,7 @@ func (u upstream) prepare(_ context.Context, t *manifests.Tool) *reply {
 }
 
 // target says where a call goes. What is not there is an error.
-func (u upstream) target(t *manifests.Tool, key string) (MCPCall, error) {
+func (u upstream) target(t *manifests.Tool, key string, secrets map[string]string) (MCPCall, error) {
 	c := MCPCall{Tool: t, IdempotencyKey: key}
 	if u.testMode {
 		return c, errTestMode
@@ -100,10 +100,6 @@ func (u upstream) target(t *manifests.Tool, key string) (MCPCall, error) {
 			return c, err
 		}
 		c.Talk = func(ctx context.Context, talk func(io.WriteCloser, io.Reader)) error {
-			secrets, err := u.vault.fetch(ctx, program)
-			if err != nil {
-				return err
-			}
 			spec, err := nativeSpec(program, key, secrets, u.resolver)
 			if err != nil {
 				return err
@@ -135,7 +131,7 @@ func (u upstream) invoke(ctx context.Context, in invocation) reply {
 	if _, ok := u.standIn(in.tool); ok {
 		return u.funcs.invoke(ctx, in)
 	}
-	c, err := u.target(in.tool, in.key)
+	c, err := u.target(in.tool, in.key, in.secrets)
 	if err != nil {
 		return unavailable(err)
 	}
