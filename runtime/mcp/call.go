@@ -11,12 +11,13 @@ import (
 
 // callNamed is a call on the flat surface.
 func (s *Session) callNamed(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	return s.call(ctx, req, req.Params.Name, req.Params.Arguments)
+	return s.call(ctx, req, req.Params.Name, req.Params.Arguments, canAsk(req))
 }
 
 // call brings a call of a tool before the governor and, if it may go ahead,
-// makes it. name is what the client calls the tool.
-func (s *Session) call(ctx context.Context, req *sdk.CallToolRequest, name string, args []byte) (*sdk.CallToolResult, error) {
+// makes it. name is what the client calls the tool; mayAsk says whether its person
+// can be asked to approve the call.
+func (s *Session) call(ctx context.Context, req *sdk.CallToolRequest, name string, args []byte, mayAsk bool) (*sdk.CallToolResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
@@ -35,7 +36,7 @@ func (s *Session) call(ctx context.Context, req *sdk.CallToolRequest, name strin
 			return s.result(name, r, nil), nil
 		}
 		waits := s.awaiting(ctx, r)
-		if approval != "" || waits.question == nil || !canAsk(req) {
+		if approval != "" || waits.question == nil || !mayAsk {
 			return s.result(name, r, &waits.awaiting), nil
 		}
 		// Once: whoever dismisses a question is not asked again by the same call.

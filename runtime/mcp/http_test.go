@@ -3,11 +3,15 @@ package mcp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	goruntime "runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -61,6 +65,9 @@ func request(t *testing.T, method, url, session, message string, headers ...stri
 		r.Header.Set("Mcp-Session-Id", session)
 	}
 	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			r.Host = headers[i+1]
+		}
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := (&http.Client{}).Do(r)
@@ -133,6 +140,9 @@ func TestHTTPSessionsAreTheirOwners(t *testing.T) {
 	if status, _, body := post(t, url, "", hello, "Origin", "https://evil.example"); status != http.StatusForbidden {
 		t.Errorf("another site: %d, %s", status, body)
 	}
+	if status, _, body := post(t, url, "", hello, "Host", "evil.example"); status != http.StatusForbidden {
+		t.Errorf("a name that was made to lead here: %d, %s", status, body)
+	}
 	if status, _, body := post(t, url, "", list, "Who", "ann"); status != http.StatusOK || strings.Contains(string(body), "find_order") {
 		t.Errorf("without a session: %d, %s", status, body)
 	}
@@ -192,4 +202,68 @@ func TestHTTPEndStopsCalls(t *testing.T) {
 	request(t, http.MethodDelete, url, session, "")
 	<-box.ended
 	<-answered
+}
+
+// TestHTTPManyClients: with many clients at once, each gets the answers to its
+// own calls, and all that was started is gone afterwards.
+func TestHTTPManyClients(t *testing.T) {
+	before := goruntime.NumGoroutine()
+	t.Run("clients", func(t *testing.T) {
+		rt := newHarness(t, "").open(t)
+		url := listen(t, rt, mcp.HandlerConfig{})
+		var clients errgroup
+		for n := range 16 {
+			clients.Go(func() error {
+				client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+				c, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url}, &sdk.ClientSessionOptions{ProtocolVersion: versions[n%2]})
+				if err != nil {
+					return err
+				}
+				for i := range 20 {
+					id := fmt.Sprintf("%d/%d", n, i)
+					r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "find_order", Arguments: object{"id": id}})
+					if err != nil || r.IsError || field(r, "args", "id") != id {
+						return fmt.Errorf("call %s: %v, %w", id, r, err)
+					}
+				}
+				return c.Close()
+			})
+		}
+		for _, err := range clients.Wait() {
+			t.Error(err)
+		}
+		runs, err := rt.Runs(t.Context(), runtime.RunFilter{})
+		if err != nil || len(runs) != 16 {
+			t.Errorf("%d runs, %v", len(runs), err)
+		}
+	})
+	// Connections end in goroutines of net/http's, which nobody can wait for.
+	for end := time.Now().Add(2 * time.Minute); goruntime.NumGoroutine() > before+2; goruntime.Gosched() {
+		if time.Now().After(end) {
+			stacks := make([]byte, 64<<10)
+			t.Fatalf("%d goroutines, %d before\n%s", goruntime.NumGoroutine(), before, stacks[:goruntime.Stack(stacks, true)])
+		}
+	}
+}
+
+// errgroup gathers the errors of functions that run at once.
+type errgroup struct {
+	wg   sync.WaitGroup
+	mu   sync.Mutex
+	errs []error
+}
+
+func (g *errgroup) Go(f func() error) {
+	g.wg.Go(func() {
+		if err := f(); err != nil {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.errs = append(g.errs, err)
+		}
+	})
+}
+
+func (g *errgroup) Wait() []error {
+	g.wg.Wait()
+	return g.errs
 }

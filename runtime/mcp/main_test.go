@@ -84,7 +84,7 @@ type harness struct {
 	config runtime.Config
 }
 
-func newHarness(t *testing.T, spec string) *harness {
+func newHarness(t testing.TB, spec string) *harness {
 	t.Helper()
 	h := &harness{dir: t.TempDir()}
 	h.write(t, "tools.yaml", tools)
@@ -106,14 +106,14 @@ func newHarness(t *testing.T, spec string) *harness {
 	return h
 }
 
-func (h *harness) write(t *testing.T, name, text string) {
+func (h *harness) write(t testing.TB, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (h *harness) open(t *testing.T) *runtime.Runtime {
+func (h *harness) open(t testing.TB) *runtime.Runtime {
 	t.Helper()
 	rt, err := runtime.Open(t.Context(), h.config)
 	if err != nil {

@@ -130,7 +130,7 @@ func (s *Session) invoke(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Ca
 	if why := readVerb(req, &args); why != "" || args.Name == nil {
 		return failed(badVerb(VerbInvoke, "name is required, arguments may follow, and nothing else is taken")), nil
 	}
-	return s.call(ctx, req, *args.Name, args.Arguments)
+	return s.call(ctx, req, *args.Name, args.Arguments, canAsk(req))
 }
 
 // readVerb reads the arguments of a verb and says what is wrong with them.
