@@ -223,6 +223,21 @@ func TestCarriedIntoLinks(t *testing.T) {
 	}
 }
 
+// A call hands its host the socket of its proxy as well, and neither is taken
+// for the other.
+func TestCarriedOutBesideProxy(t *testing.T) {
+	dir := writeOnlyDir(t)
+	spec := within(1<<20, dir)
+	spec.Network, spec.Proxy = NetworkProxy, saying(secret)
+	r := run(t, spec, "leave", dir+"/a", "file", "text")
+	if diff := cmp.Diff(map[string]string{"a": "text"}, inside(t, dir)); diff != "" {
+		t.Errorf("status %s, %+v (-want +got):\n%s", r.Status, r.Error, diff)
+	}
+	if r := run(t, spec, "dial", "tcp", ownProxy); !readOutcome(t, r.Value).Worked {
+		t.Errorf("the proxy is not there: %s", r.Value)
+	}
+}
+
 // What the limit cannot hold for is refused, before anything starts.
 func TestWriteLimitRefusals(t *testing.T) {
 	dir := writeOnlyDir(t)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -111,38 +110,9 @@ func (v *view) boxes(trees []*tree, control uintptr) {
 		v.add(LayerFileSystem, what, unix.SYS_OPEN_TREE, here, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC).into = &t.fd
 		v.allow(v.ruleset, &t.opened, "allow "+t.path, t.rights.access(), true, p.ABI)
 	}
-	all := v.parcel()
+	all := newParcel(sayBoxes)
 	v.add(LayerFileSystem, "open the boxes", unix.SYS_OPENAT, here, v.text(root), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0).into = &all.control.fd
-	v.hand(control, all)
+	v.hand(LayerFileSystem, "hand the boxes over", control, all)
 	v.add(LayerFileSystem, "hide the boxes", unix.SYS_UMOUNT2, v.text(root), unix.MNT_DETACH)
 	v.add(LayerFileSystem, "hide the boxes", unix.SYS_UNLINKAT, here, v.text(root), unix.AT_REMOVEDIR)
-}
-
-// parcel is a packet with one descriptor, as the kernel takes it.
-type parcel struct {
-	header  unix.Msghdr
-	part    unix.Iovec
-	message message
-	control struct {
-		unix.Cmsghdr
-		fd int32
-		_  int32 // to a whole word
-	}
-}
-
-// parcel makes a packet for a step to put a descriptor into.
-func (l *list) parcel() *parcel {
-	p := &parcel{message: message{Kind: sayDescriptor}}
-	p.part = unix.Iovec{Base: (*byte)(unsafe.Pointer(&p.message)), Len: uint64(unsafe.Sizeof(p.message))}
-	p.control.Level, p.control.Type = unix.SOL_SOCKET, unix.SCM_RIGHTS
-	p.control.SetLen(unix.CmsgLen(4))
-	p.header = unix.Msghdr{Iov: &p.part, Control: (*byte)(unsafe.Pointer(&p.control)), Iovlen: 1}
-	p.header.SetControllen(int(unsafe.Sizeof(p.control)))
-	return p
-}
-
-// hand sends the host the descriptor in a parcel, and closes it here.
-func (l *list) hand(control uintptr, p *parcel) {
-	l.add(layerKeeper, "hand over a descriptor", unix.SYS_SENDMSG, control, pointer(l, p), unix.MSG_NOSIGNAL)
-	l.close(&p.control.fd)
 }

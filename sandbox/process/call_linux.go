@@ -335,12 +335,12 @@ func (c *call) readReport(control *os.File, keepers chan<- *keeper) *report {
 			r.keeper = true
 			keepers <- newKeeper(packet.fds[0])
 			packet.fds = nil
-		case m.Kind == sayDescriptor && len(packet.fds) == 1 && c.spec.Proxy != nil && !r.proxied:
+		case m.Kind == sayProxy && len(packet.fds) == 1 && c.spec.Proxy != nil && !r.proxied:
 			r.proxied, r.unserved = true, c.proxies.serve(packet.fds[0], c.spec.Proxy)
 			packet.fds = nil
 		case m.Kind == sayMissing:
 			r.missing = append(r.missing, layer)
-		case m.Kind == sayDescriptor && len(packet.fds) == 1 && c.box == nil:
+		case m.Kind == sayBoxes && len(packet.fds) == 1 && c.box == nil:
 			c.box = os.NewFile(uintptr(packet.fds[0]), "boxes")
 			packet.fds = nil
 		case m.Kind == sayStarted:

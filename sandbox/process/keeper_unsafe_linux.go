@@ -59,14 +59,15 @@ type message struct {
 
 // Kinds of messages.
 const (
-	sayTaken      = 1 + iota // the spawner has the request; without this nothing was done
-	sayKeeper                // the spawner: here is the keeper's pidfd
-	sayMissing               // a layer that can be done without
-	sayFailed                // there is no program: what could not be done
-	sayStarted               // the program runs
-	sayExit                  // it has ended
-	sayGone                  // no process of the call is left, but the keeper
-	sayDescriptor            // here is a descriptor that was made inside
+	sayTaken   = 1 + iota // the spawner has the request; without this nothing was done
+	sayKeeper             // the spawner: here is the keeper's pidfd
+	sayMissing            // a layer that can be done without
+	sayFailed             // there is no program: what could not be done
+	sayStarted            // the program runs
+	sayExit               // it has ended
+	sayGone               // no process of the call is left, but the keeper
+	sayProxy              // here is the socket that the program's proxy listens on
+	sayBoxes              // here is the directory of what it writes within a limit
 )
 
 const noStep = ^uint32(0)

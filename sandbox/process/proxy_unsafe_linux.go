@@ -4,7 +4,6 @@ package process
 
 import (
 	"encoding/binary"
-	"unsafe"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
@@ -25,20 +24,13 @@ func (l *list) openProxy(control uintptr) {
 	l.add(layer, "bring the loopback interface up", unix.SYS_IOCTL, 0, unix.SIOCSIFFLAGS, pointer(l, up)).takes(0, datagrams)
 	l.close(datagrams)
 
-	m := &descriptorMessage{
-		message: message{Kind: sayDescriptor},
-		control: descriptorControl{length: uint64(unix.CmsgLen(4)), level: unix.SOL_SOCKET, kind: unix.SCM_RIGHTS},
-	}
-	m.vector = unix.Iovec{Base: (*byte)(unsafe.Pointer(&m.message)), Len: uint64(unsafe.Sizeof(m.message))}
-	m.header = unix.Msghdr{Iov: &m.vector, Iovlen: 1, Control: (*byte)(unsafe.Pointer(&m.control)), Controllen: uint64(unix.CmsgSpace(4))}
+	packet := newParcel(sayProxy)
 	address, size := structure(l, &unix.RawSockaddrInet4{Family: unix.AF_INET, Port: networkOrder(proxyPort), Addr: [4]byte{127, 0, 0, 1}})
-	listener := &m.control.descriptor
+	listener := &packet.control.fd
 	l.add(layer, "make the proxy's socket", unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0).into = listener
 	l.add(layer, "give the proxy its port", unix.SYS_BIND, 0, address, size).takes(0, listener)
 	l.add(layer, "listen for the proxy", unix.SYS_LISTEN, 0, 128).takes(0, listener)
-	pointer(l, m)
-	l.add(layer, "hand the proxy's socket over", unix.SYS_SENDMSG, control, pointer(l, &m.header), unix.MSG_NOSIGNAL)
-	l.close(listener)
+	l.hand(layer, "hand the proxy's socket over", control, packet)
 }
 
 // networkOrder gives a number whose bytes in memory are those of n, the largest first.
@@ -51,22 +43,6 @@ type interfaceFlags struct {
 	name  [unix.IFNAMSIZ]byte
 	flags uint16
 	_     [22]byte
-}
-
-// descriptorMessage is a packet with one descriptor.
-type descriptorMessage struct {
-	message message
-	control descriptorControl
-	vector  unix.Iovec
-	header  unix.Msghdr
-}
-
-// descriptorControl is the kernel's struct cmsghdr, with one descriptor.
-type descriptorControl struct {
-	length      uint64
-	level, kind int32
-	descriptor  int32
-	_           int32
 }
 
 // portRule is the kernel's struct landlock_net_port_attr.

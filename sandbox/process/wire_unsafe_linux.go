@@ -128,3 +128,33 @@ func (m message) reason(what string) string {
 	}
 	return what + ": " + syscall.Errno(m.Errno).Error()
 }
+
+// parcel is a packet with one descriptor, as the kernel takes it. Its header is
+// first: the address of the one is that of the other.
+type parcel struct {
+	header  unix.Msghdr
+	part    unix.Iovec
+	message message
+	control struct {
+		unix.Cmsghdr
+		fd int32
+		_  int32 // to a whole word
+	}
+}
+
+// newParcel makes a packet for a step to put a descriptor into.
+func newParcel(kind uint32) *parcel {
+	p := &parcel{message: message{Kind: kind}}
+	p.part = unix.Iovec{Base: (*byte)(unsafe.Pointer(&p.message)), Len: uint64(unsafe.Sizeof(p.message))}
+	p.control.Level, p.control.Type = unix.SOL_SOCKET, unix.SCM_RIGHTS
+	p.control.SetLen(unix.CmsgLen(4))
+	p.header = unix.Msghdr{Iov: &p.part, Control: (*byte)(unsafe.Pointer(&p.control)), Iovlen: 1}
+	p.header.SetControllen(int(unsafe.Sizeof(p.control)))
+	return p
+}
+
+// hand sends the host the descriptor in a parcel, and closes it here.
+func (l *list) hand(layer Layer, what string, control uintptr, p *parcel) {
+	l.add(layer, what, unix.SYS_SENDMSG, control, pointer(l, p), unix.MSG_NOSIGNAL)
+	l.close(&p.control.fd)
+}
