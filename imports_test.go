@@ -47,6 +47,7 @@ var fences = map[string]struct {
 	"github.com/santhosh-tekuri/jsonschema/v5": {in: []string{"manifests"}},
 	"github.com/bmatcuk/doublestar/v4":         {in: []string{"manifests"}},
 	"github.com/modelcontextprotocol/go-sdk":   {in: []string{"runtime/mcp"}},
+	"github.com/prometheus/client_golang":      {in: []string{"runtime/httpapi"}},
 	"github.com/alecthomas/kong":               {in: []string{"cmd"}},
 	"golang.org/x/term":                        {in: []string{"cmd"}},
 	"golang.org/x/sync":                        {in: []string{"sandbox/wasm"}},

@@ -196,6 +196,21 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 	return err
 }
 
+// Sanitize does to a result what the governor's last step does to that of the
+// tool: its sanitizers, its cut and its label. For whoever ran the tool himself. A
+// result that is no JSON text is taken as it is.
+func (r *Runtime) Sanitize(tool string, result sandbox.RawJSON, text string) (output.Result, manifests.Label, error) {
+	t, ok := r.set.Tool(tool)
+	if !ok {
+		return output.Result{}, "", fmt.Errorf("sanitize: there is no tool %q", tool)
+	}
+	if result == nil {
+		return r.outputs[tool].Text(text), t.Spec.Output.Label, nil
+	}
+	out, err := r.outputs[tool].JSON(result)
+	return out, t.Spec.Output.Label, err
+}
+
 // unused gives back the place in the rate limits of a call whose tool did not
 // start: it is for calls that run.
 func (r *Runtime) unused(ctx context.Context, result Result) error {

@@ -36,6 +36,10 @@ type Config struct {
 	Store string
 	// Trace overrides the harness's trace file; "none" writes no trace.
 	Trace string
+	// Notes is told each note of the trace once it is written, also where there is
+	// no trace file. It must return at once, and is called from several goroutines.
+	// Default: nobody is told.
+	Notes func(Note)
 	// Sandbox has the settings of the sandboxes for code; its Guest is ignored.
 	Sandbox SandboxConfig
 	// OpenSandbox replaces the way sandboxes are opened; nil is [OpenSandbox].
@@ -170,10 +174,8 @@ func (r *Runtime) open(ctx context.Context, config Config) error {
 	if r.store, err = openStore(config, r.set.Harness); err != nil {
 		return err
 	}
-	if path := tracePath(config, r.set.Harness); path != "" {
-		if r.trace, err = openTrace(path); err != nil {
-			return err
-		}
+	if r.trace, err = newTracer(tracePath(config, r.set.Harness), config.Notes); err != nil {
+		return err
 	}
 	open := config.OpenSandbox
 	if open == nil {

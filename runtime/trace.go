@@ -114,7 +114,25 @@ func endNote(now time.Time, r Result, took time.Duration) Note {
 // file opened for appending, so that several processes can share it.
 type tracer struct {
 	mu   sync.Mutex
-	file *os.File
+	file *os.File   // nil: none is written
+	tell func(Note) // nil: nobody
+}
+
+// newTracer makes a tracer; nil if there is nothing to write to and nobody to
+// tell.
+func newTracer(path string, tell func(Note)) (*tracer, error) {
+	if path == "" {
+		if tell == nil {
+			return nil, nil
+		}
+		return &tracer{tell: tell}, nil
+	}
+	t, err := openTrace(path)
+	if err != nil {
+		return nil, err
+	}
+	t.tell = tell
+	return t, nil
 }
 
 // openTrace opens the trace for appending. A new one is its owner's alone. One
@@ -142,20 +160,30 @@ func (t *tracer) note(n Note) error {
 	if t == nil {
 		return nil
 	}
-	line, err := json.Marshal(n)
-	if err != nil {
-		return fmt.Errorf("write trace: %w", err)
+	if t.file != nil {
+		if err := t.write(n); err != nil {
+			return fmt.Errorf("write trace: %w", err)
+		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if _, err := t.file.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("write trace: %w", err)
+	if t.tell != nil {
+		t.tell(n)
 	}
 	return nil
 }
 
+func (t *tracer) write(n Note) error {
+	line, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, err = t.file.Write(append(line, '\n'))
+	return err
+}
+
 func (t *tracer) close() error {
-	if t == nil {
+	if t == nil || t.file == nil {
 		return nil
 	}
 	return t.file.Close()

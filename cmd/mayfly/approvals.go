@@ -7,10 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/mayfly-run/mayfly/internal/store"
 	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/runtime/wire"
 )
 
 // approvalsCommand holds the verbs about calls that wait for a person.
@@ -24,46 +23,6 @@ type approvalsCommand struct {
 
 // answerExitCodes is in the help of the verbs that answer.
 const answerExitCodes = "\n\nExit codes: 0 the answer counts, 5 it does not, and nothing has changed; 2 the command or a manifest is wrong, 4 something of Mayfly's own failed."
-
-// approvalJSON is an approval as it is printed.
-type approvalJSON struct {
-	ID         string              `json:"id"`
-	State      store.ApprovalState `json:"state"`
-	Run        string              `json:"run"`
-	Tool       string              `json:"tool"`
-	Args       jsontext.Value      `json:"args"`
-	EditedArgs jsontext.Value      `json:"edited_args,omitzero"`
-	Principal  string              `json:"principal"`
-	Tenant     string              `json:"tenant"`
-	Task       string              `json:"task"`
-	Role       string              `json:"approver_role,omitzero"`
-	Step       string              `json:"step"`
-	Code       string              `json:"code"`
-	Cause      string              `json:"cause"`
-	CallHash   string              `json:"call_hash"`
-	Created    string              `json:"created"`
-	Expires    string              `json:"expires,omitzero"`
-	Approver   string              `json:"approver,omitzero"`
-	Reason     string              `json:"reason,omitzero"`
-	Decided    string              `json:"decided,omitzero"`
-	Used       string              `json:"used,omitzero"`
-}
-
-func newApproval(a runtime.Approval) approvalJSON {
-	j := approvalJSON{
-		ID: a.ID, State: a.State, Run: a.RunID, Tool: a.Tool, Args: jsontext.Value("null"),
-		Principal: a.Principal, Tenant: a.Tenant, Task: a.Task, Role: a.Role, Step: a.Step, Code: a.Code, Cause: a.Cause,
-		CallHash: a.CallHash, Created: stamp(a.Created), Expires: stamp(a.Expires),
-		Approver: a.Approver, Reason: a.Reason, Decided: stamp(a.Decided), Used: stamp(a.Used),
-	}
-	if a.Args != "" {
-		j.Args = jsontext.Value(a.Args)
-	}
-	if a.EditedArgs != "" {
-		j.EditedArgs = jsontext.Value(a.EditedArgs)
-	}
-	return j
-}
 
 type approvalsListCommand struct {
 	State     string    `default:"pending" enum:"pending,approved,rejected,expired,used,all" help:"pending, approved, rejected, expired, used or all. Default pending."`
@@ -83,8 +42,8 @@ func (approvalsListCommand) Help() string {
 
 // approvalList is what "approvals list --json" prints.
 type approvalList struct {
-	Harness   string         `json:"harness"`
-	Approvals []approvalJSON `json:"approvals"`
+	Harness   string          `json:"harness"`
+	Approvals []wire.Approval `json:"approvals"`
 }
 
 func (c *approvalsListCommand) Run(p *process) error {
@@ -97,10 +56,10 @@ func (c *approvalsListCommand) Run(p *process) error {
 		if err != nil {
 			return err
 		}
-		list := approvalList{Harness: file, Approvals: []approvalJSON{}}
+		list := approvalList{Harness: file, Approvals: []wire.Approval{}}
 		var rows [][]string
 		for _, a := range found {
-			list.Approvals = append(list.Approvals, newApproval(a))
+			list.Approvals = append(list.Approvals, wire.NewApproval(a))
 			rows = append(rows, []string{a.ID, string(a.State), a.Tool, dash(a.Principal), dash(a.Role), stamp(a.Created), left(a), shorten(plainJSON(a.Args, ""), 60)})
 		}
 		if c.JSON {

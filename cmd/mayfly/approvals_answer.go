@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-run/mayfly/governor"
 	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/runtime/wire"
 )
 
 // answerFlags say who answers, and why.
@@ -62,15 +63,6 @@ func (approvalsEditCommand) Help() string {
 Example:
 
   mayfly approvals edit DCIK3TU2RIZ7GYYKDCJHQF4NGY --args '{"order_id":"A-1001","amount_usd":50}' --role finance` + answerExitCodes
-}
-
-// answerJSON is what the verbs that answer print with --json.
-type answerJSON struct {
-	Accepted bool          `json:"accepted"`
-	Code     string        `json:"code,omitzero"`
-	Reason   string        `json:"reason,omitzero"`
-	Approval approvalJSON  `json:"approval"`
-	Decision *decisionJSON `json:"decision,omitzero"`
 }
 
 func (c *approvalsApproveCommand) Run(p *process) error {
@@ -162,11 +154,7 @@ func confirm(ctx context.Context, p *process, question []byte) (bool, error) {
 
 // report says what became of an answer.
 func (f answerFlags) report(p *process, a runtime.Answer) error {
-	shown := answerJSON{Accepted: a.Accepted, Code: string(a.Code), Reason: a.Reason, Approval: newApproval(a.Approval)}
-	if a.Decision != nil {
-		d := newDecision(*a.Decision)
-		shown.Decision = &d
-	}
+	shown := wire.NewAnswer(a)
 	var err error
 	switch {
 	case f.JSON:

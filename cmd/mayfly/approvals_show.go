@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-run/mayfly/manifests"
 	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/runtime/wire"
 )
 
 type approvalsShowCommand struct {
@@ -31,7 +32,7 @@ func (c *approvalsShowCommand) Run(p *process) error {
 			return approvalError(c.ID, err)
 		}
 		if c.JSON {
-			return p.stdout.object(newApproval(a))
+			return p.stdout.object(wire.NewApproval(a))
 		}
 		return p.stdout.all(question(ctx, rt, a))
 	})
@@ -66,7 +67,7 @@ func question(ctx context.Context, rt *runtime.Runtime, a runtime.Approval) []by
 	line("task", a.Task)
 	run := a.RunID
 	if r, err := rt.Run(ctx, a.RunID); err == nil {
-		if names := labelNames(r.Labels); len(names) > 0 {
+		if names := wire.LabelNames(r.Labels); len(names) > 0 {
 			run += ", has " + strings.Join(names, " and ")
 		}
 	}

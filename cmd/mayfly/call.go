@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/mayfly-run/mayfly/manifests"
 	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/runtime/wire"
 )
 
 // callCommand calls a tool under the governor.
@@ -30,23 +30,7 @@ Exit codes: 0 done, 1 the tool failed, 2 the command, a manifest or the argument
 
 // callJSON is what "call --json" prints.
 type callJSON struct {
-	Run         string           `json:"run"`
-	Call        string           `json:"call"`
-	Tool        string           `json:"tool"`
-	Outcome     runtime.Outcome  `json:"outcome"`
-	Next        string           `json:"next"`
-	Output      jsontext.Value   `json:"output,omitzero"` // a string if it is text
-	OutputText  bool             `json:"output_is_text,omitzero"`
-	Truncated   bool             `json:"truncated,omitzero"`
-	Original    int64            `json:"original_bytes,omitzero"`
-	Redactions  map[string]int   `json:"redactions,omitzero"`
-	Label       manifests.Label  `json:"label,omitzero"`
-	Error       *runtime.Failure `json:"error,omitzero"`
-	Approval    string           `json:"approval,omitzero"`
-	RetryAt     string           `json:"retry_at,omitzero"`
-	Idempotency string           `json:"idempotency_key,omitzero"`
-	Repeated    bool             `json:"repeated,omitzero"`
-	Decision    decisionJSON     `json:"decision"`
+	wire.Call `json:",inline"`
 }
 
 func (c *callCommand) Run(p *process) error {
@@ -91,27 +75,8 @@ func (c *callCommand) Run(p *process) error {
 }
 
 func newCall(run, tool string, r runtime.Result) (callJSON, error) {
-	j := callJSON{
-		Run: run, Call: r.CallID, Tool: tool, Outcome: r.Outcome, Next: r.Next, Label: r.Label, Error: r.Error,
-		Approval: r.Approval, RetryAt: stamp(r.RetryAt), Idempotency: r.IdempotencyKey, Repeated: r.Repeated,
-		Decision: newDecision(r.Decision),
-	}
-	if o := r.Output; o != nil {
-		j.Truncated, j.Redactions = o.Truncated, o.Redactions
-		if o.Truncated {
-			j.Original = o.OriginalBytes
-		}
-		if o.JSON {
-			j.Output = jsontext.Value(o.Text)
-			return j, nil
-		}
-		text, err := jsontext.AppendQuote(nil, o.Text)
-		if err != nil {
-			return j, fmt.Errorf("print the output: %w", err)
-		}
-		j.Output, j.OutputText = jsontext.Value(text), true
-	}
-	return j, nil
+	j, err := wire.NewCall(run, tool, r)
+	return callJSON{j}, err
 }
 
 // text prints the output, and what else there is to say on standard error.
@@ -157,7 +122,7 @@ func (j callJSON) notes(p *process) {
 	}
 	why := strings.ReplaceAll(string(j.Outcome), "_", " ")
 	if j.Decision.Outcome != "allow" {
-		why = j.Decision.sentence()
+		why = decisionJSON{j.Decision}.sentence()
 	} else if j.Error != nil {
 		if j.Error.Type != string(j.Outcome) {
 			why += ": " + j.Error.Type

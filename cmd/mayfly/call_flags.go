@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/runtime/wire"
 	"github.com/mayfly-run/mayfly/sandbox"
 	"github.com/mayfly-run/mayfly/sandbox/rows"
 )
@@ -54,18 +55,6 @@ func labels(flags []labelFlag) (l runtime.Labels) {
 		l.PrivateSeen = l.PrivateSeen || f == "private"
 	}
 	return l
-}
-
-// labelNames are the labels as policies name them.
-func labelNames(l runtime.Labels) []string {
-	names := []string{}
-	if l.UntrustedSeen {
-		names = append(names, "untrusted_seen")
-	}
-	if l.PrivateSeen {
-		names = append(names, "private_seen")
-	}
-	return names
 }
 
 // subjectFlags say on whose behalf a new run is.
@@ -144,10 +133,5 @@ func (f *callFlags) call(p *process) (c runtime.Call, err error) {
 	return c, err
 }
 
-// stamp is a time as it is printed: in UTC, to the second; empty for none.
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
-}
+// stamp is a time as it is printed.
+func stamp(t time.Time) string { return wire.Stamp(t) }

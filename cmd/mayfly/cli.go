@@ -15,6 +15,8 @@ type commandLine struct {
 	Exec      execCommand      `cmd:"" help:"Run Python code in a fresh interpreter."`
 	Call      callCommand      `cmd:"" help:"Call a tool under the governor."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Serve the tools to a client of the Model Context Protocol."`
+	Serve     serveCommand     `cmd:"" help:"Serve the tools over HTTP, with a console for people."`
+	Tokens    tokensCommand    `cmd:"" help:"Make tokens for mayfly serve."`
 	Authorize authorizeCommand `cmd:"" help:"Ask the governor about a call, without making it."`
 	Approvals approvalsCommand `cmd:"" help:"List, show and answer calls that wait for a person."`
 	Runs      runsCommand      `cmd:"" help:"Start, list and show runs."`

@@ -7,29 +7,13 @@ import (
 
 	"github.com/mayfly-run/mayfly/internal/store"
 	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/runtime/wire"
 )
 
 // effectsCommand holds the verbs about what calls changed in the world outside.
 type effectsCommand struct {
 	List   effectsListCommand   `cmd:"" help:"List what calls changed, the newest first."`
 	Settle effectsSettleCommand `cmd:"" help:"Say of a change that nobody knows of whether it happened."`
-}
-
-// effectJSON is an entry of the journal as it is printed.
-type effectJSON struct {
-	Key      string            `json:"idempotency_key"`
-	Run      string            `json:"run"`
-	Call     string            `json:"call"`
-	Tool     string            `json:"tool"`
-	State    store.EffectState `json:"state"`
-	Outcome  string            `json:"outcome,omitzero"`
-	Attempts int64             `json:"attempts"`
-	Begun    string            `json:"begun"`
-	Finished string            `json:"finished,omitzero"`
-}
-
-func newEffect(e runtime.Effect) effectJSON {
-	return effectJSON{e.Key, e.RunID, e.CallID, e.Tool, e.State, e.Outcome, e.Attempts, stamp(e.Begun), stamp(e.Finished)}
 }
 
 type effectsListCommand struct {
@@ -51,8 +35,8 @@ Example:
 
 // effectList is what "effects list --json" prints.
 type effectList struct {
-	Harness string       `json:"harness"`
-	Effects []effectJSON `json:"effects"`
+	Harness string        `json:"harness"`
+	Effects []wire.Effect `json:"effects"`
 }
 
 func (c *effectsListCommand) Run(p *process) error {
@@ -65,10 +49,10 @@ func (c *effectsListCommand) Run(p *process) error {
 		if err != nil {
 			return err
 		}
-		list := effectList{Harness: file, Effects: []effectJSON{}}
+		list := effectList{Harness: file, Effects: []wire.Effect{}}
 		var rows [][]string
 		for _, e := range found {
-			j := newEffect(e)
+			j := wire.NewEffect(e)
 			list.Effects = append(list.Effects, j)
 			rows = append(rows, []string{string(j.State), j.Tool, j.Begun, fmt.Sprint(j.Attempts), dash(j.Outcome), j.Key})
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-run/mayfly/internal/store"
 	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/runtime/wire"
 )
 
 // runsCommand holds the verbs about runs.
@@ -20,25 +21,6 @@ type runsCommand struct {
 	Labels runsLabelsCommand `cmd:"" help:"Show a run's labels, or add to them."`
 	Grant  runsGrantCommand  `cmd:"" help:"Let a run call tools."`
 	Revoke runsRevokeCommand `cmd:"" help:"Take tools from a run."`
-}
-
-// runJSON is a run as it is printed.
-type runJSON struct {
-	ID        string   `json:"id"`
-	Principal string   `json:"principal"`
-	Tenant    string   `json:"tenant"`
-	Task      string   `json:"task"`
-	Labels    []string `json:"labels"`
-	Calls     int64    `json:"calls"`
-	Created   string   `json:"created"`
-	Expires   string   `json:"expires,omitzero"`
-}
-
-func newRun(r runtime.Run) runJSON {
-	return runJSON{
-		ID: r.ID, Principal: r.Principal, Tenant: r.Tenant, Task: r.Task, Labels: labelNames(r.Labels), Calls: r.Calls,
-		Created: stamp(r.Created), Expires: stamp(r.Expires),
-	}
 }
 
 // runError says which run an error is about.
@@ -92,7 +74,7 @@ func (c *runsStartCommand) Run(p *process) error {
 			return startError(err)
 		}
 		if c.JSON {
-			return p.stdout.object(newRun(r))
+			return p.stdout.object(wire.NewRun(r))
 		}
 		return p.stdout.guest([]byte(r.ID + "\n"))
 	})
@@ -115,8 +97,8 @@ func (runsListCommand) Help() string {
 
 // runList is what "runs list --json" prints.
 type runList struct {
-	Harness string    `json:"harness"`
-	Runs    []runJSON `json:"runs"`
+	Harness string     `json:"harness"`
+	Runs    []wire.Run `json:"runs"`
 }
 
 func (c *runsListCommand) Run(p *process) error {
@@ -125,10 +107,10 @@ func (c *runsListCommand) Run(p *process) error {
 		if err != nil {
 			return err
 		}
-		list := runList{Harness: file, Runs: []runJSON{}}
+		list := runList{Harness: file, Runs: []wire.Run{}}
 		var rows [][]string
 		for _, r := range runs {
-			j := newRun(r)
+			j := wire.NewRun(r)
 			list.Runs = append(list.Runs, j)
 			rows = append(rows, []string{j.ID, dash(j.Principal), dash(j.Tenant), dash(j.Task), fmt.Sprint(j.Calls), dash(strings.Join(j.Labels, ",")), j.Created, dash(j.Expires)})
 		}
@@ -157,19 +139,7 @@ func (runsShowCommand) Help() string {
 
 // runDetails is what "runs show --json" prints.
 type runDetails struct {
-	runJSON   `json:",inline"`
-	Grants    []grantJSON    `json:"grants"`
-	Approvals []approvalJSON `json:"approvals"`
-	Effects   []effectJSON   `json:"effects"`
-}
-
-type grantJSON struct {
-	Tool    string `json:"tool"`
-	Active  bool   `json:"active"`
-	By      string `json:"by,omitzero"`
-	Granted string `json:"granted"`
-	Expires string `json:"expires,omitzero"`
-	Revoked string `json:"revoked,omitzero"`
+	wire.RunDetails `json:",inline"`
 }
 
 func (c *runsShowCommand) Run(p *process) error {
@@ -190,30 +160,8 @@ func (c *runsShowCommand) details(ctx context.Context, rt *runtime.Runtime) (d r
 	if err != nil {
 		return d, runError(c.ID, err)
 	}
-	grants, err := rt.Grants(ctx, c.ID)
-	if err != nil {
-		return d, err
-	}
-	approvals, err := rt.Approvals(ctx, runtime.ApprovalFilter{RunID: c.ID})
-	if err != nil {
-		return d, err
-	}
-	effects, err := rt.Effects(ctx, runtime.EffectFilter{RunID: c.ID})
-	if err != nil {
-		return d, err
-	}
-	d = runDetails{runJSON: newRun(r), Grants: []grantJSON{}, Approvals: []approvalJSON{}, Effects: []effectJSON{}}
-	now := time.Now()
-	for _, g := range grants {
-		d.Grants = append(d.Grants, grantJSON{g.Tool, g.Active(now), g.By, stamp(g.Granted), stamp(g.Expires), stamp(g.Revoked)})
-	}
-	for _, a := range approvals {
-		d.Approvals = append(d.Approvals, newApproval(a))
-	}
-	for _, e := range effects {
-		d.Effects = append(d.Effects, newEffect(e))
-	}
-	return d, nil
+	d.RunDetails, err = wire.NewRunDetails(ctx, rt, r)
+	return d, err
 }
 
 func (d runDetails) text() []byte {
@@ -286,7 +234,7 @@ func (c *runsLabelsCommand) Run(p *process) error {
 		if err != nil {
 			return runError(c.ID, err)
 		}
-		l := runLabels{ID: r.ID, Labels: labelNames(r.Labels)}
+		l := runLabels{ID: r.ID, Labels: wire.LabelNames(r.Labels)}
 		if c.JSON {
 			return p.stdout.object(l)
 		}

@@ -19,7 +19,9 @@ import (
 type runtimeFlags struct {
 	harnessFlag
 	cacheFlag
-	testMode bool // of the verbs that can call out
+	testMode   bool               // of the verbs that can call out
+	concurrent int                // calls at once, nested ones included; 0: one and what it nests
+	notes      func(runtime.Note) // is told the trace; nil: nobody
 }
 
 // runtimeUse says what a verb does with a runtime.
@@ -52,6 +54,7 @@ func (f runtimeFlags) open(ctx context.Context, p *process, use runtimeUse) (rt 
 	config := runtime.Config{
 		Harness: file, Tools: []*manifests.Tool{exec}, OpenSandbox: f.sandboxes(p, set), LookupEnv: os.LookupEnv, TestMode: f.testMode,
 		CallMCP: mcp.CallUpstream,
+		Notes:   f.notes,
 	}
 	if use != useToCall {
 		config.Trace = "none"
@@ -96,11 +99,15 @@ func (f runtimeFlags) sandboxes(p *process, set *manifests.Set) func(context.Con
 	for _, t := range set.Tools() {
 		most = max(most, uint64(t.Spec.Limits.MaxMemoryMB)<<20)
 	}
+	concurrent := f.concurrent
+	if concurrent == 0 {
+		concurrent = nestedCalls
+	}
 	return func(ctx context.Context, guest string) (sandbox.Sandbox, error) {
 		progress := newProgress(p.stderr)
 		defer progress.end()
 		return p.open(ctx, openConfig{
-			guest: guest, cacheDir: f.dir(progress), maxMemory: most, concurrent: nestedCalls, progress: progress.say,
+			guest: guest, cacheDir: f.dir(progress), maxMemory: most, concurrent: concurrent, progress: progress.say,
 		})
 	}
 }

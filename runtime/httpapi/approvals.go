@@ -1,0 +1,168 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mayfly-run/mayfly/governor"
+	"github.com/mayfly-run/mayfly/internal/store"
+	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/runtime/wire"
+	"github.com/mayfly-run/mayfly/sandbox"
+)
+
+func parseQuery(r *http.Request) (url.Values, error) { return url.ParseQuery(r.URL.RawQuery) }
+
+// approval is an approval, and whether the caller holds the role to answer it.
+type approval struct {
+	wire.Approval `json:",inline"`
+	MayAnswer     bool `json:"may_answer"`
+}
+
+func (q *request) newApproval(a runtime.Approval) approval {
+	may := a.State == store.Pending && q.caller.answers(a) && a.Principal != q.caller.Principal
+	return approval{wire.NewApproval(a), may}
+}
+
+type approvalList struct {
+	Approvals []approval `json:"approvals"`
+}
+
+func (q *request) listApprovals() answer {
+	values, refused := q.query("state", "run", "principal", "tenant", "limit")
+	if refused != nil {
+		return no(refused)
+	}
+	f := runtime.ApprovalFilter{RunID: values["run"], Principal: values["principal"], Tenant: values["tenant"], State: store.Pending, Limit: store.MaxLimit}
+	switch state := store.ApprovalState(values["state"]); state {
+	case "":
+	case "all":
+		f.State = ""
+	case store.Pending, store.Approved, store.Rejected, store.Expired, store.Used:
+		f.State = state
+	default:
+		return no(refuse(http.StatusBadRequest, "bad_request", "state", "state is pending, approved, rejected, expired, used or all"))
+	}
+	most, refused := limit(values)
+	if refused != nil {
+		return no(refused)
+	}
+	list := approvalList{[]approval{}}
+	if q.caller.Tenant != AllTenants {
+		if f.Tenant != "" && f.Tenant != q.caller.Tenant {
+			return ok(list)
+		}
+		f.Tenant = q.caller.Tenant
+	}
+	found, err := q.s.rt.Approvals(q.r.Context(), f)
+	if err != nil {
+		return no(q.storeError(err, ""))
+	}
+	for _, a := range found {
+		if q.caller.seesApproval(a) && len(list.Approvals) < most {
+			list.Approvals = append(list.Approvals, q.newApproval(a))
+		}
+	}
+	return ok(list)
+}
+
+// approval gives the approval in the path, if the caller may know of it.
+func (q *request) approval(ctx context.Context) (runtime.Approval, *refused) {
+	a, err := q.s.rt.Approval(ctx, q.r.PathValue("id"))
+	if err == nil && !q.caller.seesApproval(a) {
+		err = store.ErrNotFound
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return a, refuse(http.StatusNotFound, "not_found", "id", "there is no such approval")
+	}
+	if err != nil {
+		return a, q.storeError(err, "id")
+	}
+	return a, nil
+}
+
+func (q *request) showApproval() answer {
+	a, refused := q.approval(q.r.Context())
+	if refused != nil {
+		return no(refused)
+	}
+	return ok(q.newApproval(a))
+}
+
+// answerRequest is an answer to an approval.
+type answerRequest struct {
+	Reason string `json:"reason"`
+	// CallHash, if it is given, must be the approval's: what was shown is what is
+	// answered.
+	CallHash string `json:"call_hash"`
+}
+
+type editRequest struct {
+	answerRequest `json:",inline"`
+	// Args are all the arguments to approve instead.
+	Args jsontext.Value `json:"args"`
+}
+
+func (q *request) approve() answer {
+	var in answerRequest
+	if refused := q.read(&in); refused != nil {
+		return no(refused)
+	}
+	return q.answering(in, func(ctx context.Context, id string, by runtime.Approver) runtime.Answer {
+		return q.s.rt.Approve(ctx, id, by, in.Reason)
+	})
+}
+
+func (q *request) reject() answer {
+	var in answerRequest
+	if refused := q.read(&in); refused != nil {
+		return no(refused)
+	}
+	return q.answering(in, func(ctx context.Context, id string, by runtime.Approver) runtime.Answer {
+		return q.s.rt.Reject(ctx, id, by, in.Reason)
+	})
+}
+
+func (q *request) edit() answer {
+	var in editRequest
+	if refused := q.read(&in); refused != nil {
+		return no(refused)
+	}
+	if in.Args == nil {
+		return no(refuse(http.StatusBadRequest, "bad_request", "/args", "the arguments to approve instead must be given, all of them"))
+	}
+	return q.answering(in.answerRequest, func(ctx context.Context, id string, by runtime.Approver) runtime.Answer {
+		return q.s.rt.Edit(ctx, id, by, sandbox.RawJSON(in.Args), in.Reason)
+	})
+}
+
+func (q *request) answering(in answerRequest, do func(context.Context, string, runtime.Approver) runtime.Answer) answer {
+	if len(in.Reason) > maxText {
+		return no(refuse(http.StatusBadRequest, "bad_request", "/reason", "the reason may have %d bytes", maxText))
+	}
+	// An answer is given whether or not the client waits to hear so.
+	ctx := context.WithoutCancel(q.r.Context())
+	a, refused := q.approval(ctx)
+	switch {
+	case refused != nil:
+		return no(refused)
+	case in.CallHash != "" && in.CallHash != a.CallHash:
+		return no(refuse(http.StatusConflict, "call_hash", "/call_hash", "the approval is about another call; look at it again"))
+	}
+	// The governor says no to the requester, and to whoever lacks the role that the
+	// approval names; one that names none is not everybody's here.
+	if a.Role == "" && a.Principal != q.caller.Principal && !q.caller.answers(a) {
+		return answer{status: http.StatusForbidden, body: wire.NewAnswer(runtime.Answer{
+			Code: governor.CodeApproverRole, Reason: "answers over HTTP take the role " + RoleApprover + " or " + RoleOperator, Approval: a,
+		})}
+	}
+	result := do(ctx, a.ID, runtime.Approver{Name: q.caller.Principal, Roles: q.caller.Roles})
+	if result.Approval.ID == "" {
+		result.Approval = a
+	}
+	return answer{status: statusOfAnswer(result), body: wire.NewAnswer(result)}
+}
