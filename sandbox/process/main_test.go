@@ -26,6 +26,10 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	code, err := withVictim(m.Run)
+	// Hosts that tests have killed leave groups, which the next host removes.
+	if g, err := home(); err == nil {
+		g.removeStale()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
