@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -52,7 +53,7 @@ func TestLanguage(t *testing.T) {
 				seen[p.name] = true
 				count++
 				t.Run(p.name, func(t *testing.T) {
-					r, err := box.Run(t.Context(), sandbox.Spec{Code: p.code})
+					r, err := box.Run(t.Context(), sandbox.Spec{Code: p.code, Limits: sandbox.Limits{Timeout: time.Minute}})
 					if err != nil || r.Status != sandbox.StatusOK {
 						t.Fatalf("status %q, error %+v, %v", r.Status, r.Error, err)
 					}

@@ -2,8 +2,8 @@
 // host has, and doors that lead nowhere, each with a sign. Gives what the module
 // "mayfly" exports. An expression; boot.c calls it with the shim's functions.
 (host) => {
-const { now, call, granted, fill, kind } = host;
-const { apply, defineProperty, getOwnPropertyDescriptor } = Reflect;
+const { now, call, granted, fill, kind, entries, unbox, encode, decode } = host;
+const { apply, defineProperty, getOwnPropertyDescriptor, ownKeys, getPrototypeOf, setPrototypeOf } = Reflect;
 const take = (method) => (self, ...args) => apply(method, self, args);
 const charCodeAt = take(String.prototype.charCodeAt), parse = JSON.parse, big = BigInt, safe = Number.isSafeInteger;
 const resolved = Promise.resolve(), then = take(Promise.prototype.then);
@@ -85,6 +85,85 @@ define("crypto", {
     return id;
   },
 });
+
+class TextEncoder {
+  get encoding() { return "utf-8"; }
+  encode(text = "") { return encode(`${text}`); }
+}
+class TextDecoder {
+  #fatal;
+  constructor(label = "utf-8", { fatal = false } = {}) {
+    if (label !== "utf-8" && label !== "utf8" && label !== "UTF-8") throw new RangeError("TextDecoder knows utf-8 only");
+    this.#fatal = Boolean(fatal);
+  }
+  get encoding() { return "utf-8"; }
+  get fatal() { return this.#fatal; }
+  decode(bytes) {
+    if (bytes === undefined) return "";
+    const decoded = decode(bytes);
+    if (this.#fatal) {
+      const again = encode(decoded), view = bytes instanceof Bytes ? bytes : new Bytes(bytes.buffer ?? bytes, bytes.byteOffset ?? 0, bytes.byteLength);
+      let same = again.length === view.length;
+      for (let i = 0; same && i < again.length; i++) same = again[i] === view[i];
+      if (!same) throw new TypeError("the bytes are not valid UTF-8");
+    }
+    return charCodeAt(decoded, 0) === 0xfeff ? slice(decoded, 1, decoded.length) : decoded;
+  }
+}
+const Bytes = Uint8Array;
+define("TextEncoder", TextEncoder);
+define("TextDecoder", TextDecoder);
+
+// structuredClone, for what is data. Prototypes of classes and getters are lost,
+// as they are everywhere.
+const OBJECT = 0, ARRAY = 1, BOXED = 2, DATE = 3, MAP = 4, SET = 5, BYTES = 6, NUMBERS = 7, REGEXP = 9, ERROR = 10;
+const copyBuffer = take(ArrayBuffer.prototype.slice), mapGet = take(Map.prototype.get), mapSet = take(Map.prototype.set);
+const setAdd = take(Set.prototype.add), D = Date, M = Map, S = Set, E = Error, R = RegExp, O = Object;
+function clone(value, seen) {
+  const what = kind(value);
+  if (what < 0) {
+    if (typeof value === "symbol") throw new TypeError("a symbol cannot be cloned");
+    return value;
+  }
+  const before = mapGet(seen, value);
+  if (before !== undefined) return before;
+  let copy;
+  switch (what) {
+    case BOXED: return O(unbox(value));
+    case DATE: return new D(unbox(value));
+    case REGEXP: return new R(value.source, value.flags);
+    case BYTES: case NUMBERS:
+      if (value.buffer === undefined) {
+        copy = copyBuffer(value, 0);
+        mapSet(seen, value, copy);
+        return copy;
+      }
+      copy = new value.constructor(clone(value.buffer, seen), value.byteOffset, value.length ?? value.byteLength);
+      mapSet(seen, value, copy);
+      return copy;
+    case MAP: case SET: {
+      copy = what === MAP ? new M() : new S();
+      mapSet(seen, value, copy);
+      const all = entries(value);
+      if (what === MAP) for (let i = 0; i < all.length; i += 2) mapSet(copy, clone(all[i], seen), clone(all[i + 1], seen));
+      else for (let i = 0; i < all.length; i++) setAdd(copy, clone(all[i], seen));
+      return copy;
+    }
+    case ERROR: copy = new E(value.message); break;
+    case ARRAY: copy = []; copy.length = value.length; break;
+    case OBJECT: copy = {}; break;
+    default: throw new TypeError("functions, proxies, promises and iterators cannot be cloned");
+  }
+  mapSet(seen, value, copy);
+  const keys = what === ERROR ? ["name", "cause"] : ownKeys(value);
+  for (let i = 0; i < keys.length; i++) {
+    const found = getOwnPropertyDescriptor(value, keys[i]);
+    if (typeof keys[i] === "symbol" || found === undefined || !found.enumerable && what !== ERROR || what === ARRAY && keys[i] === "length") continue;
+    defineProperty(copy, keys[i], { __proto__: null, value: clone(value[keys[i]], seen), writable: true, enumerable: what !== ERROR, configurable: true });
+  }
+  return copy;
+}
+define("structuredClone", function structuredClone(value) { return clone(value, new M()); });
 
 // A door: what it would do cannot be done here, and the sign says so.
 function door(name, sentence) {

@@ -217,6 +217,27 @@ static JSValue fill(JSContext *c, JSValueConst self, int argc, JSValueConst *arg
     return JS_UNDEFINED;
 }
 
+/* encode(text): its UTF-8. */
+static JSValue encode(JSContext *c, JSValueConst self, int argc, JSValueConst *argv)
+{
+    buffer text = {0};
+    JSValue bytes = text_write(&text, argv[0]) ? JS_NewUint8ArrayCopy(c, text.data, text.len) : JS_ThrowOutOfMemory(c);
+    free(text.data);
+    return bytes;
+}
+
+/* decode(bytes): the text whose UTF-8 they are; what is none becomes U+FFFD. */
+static JSValue decode(JSContext *c, JSValueConst self, int argc, JSValueConst *argv)
+{
+    const uint8_t *data;
+    size_t len;
+    if (!JS_IsObject(argv[0]) || engine_kind_of(c, argv[0]) != KIND_BYTES) {
+        return JS_ThrowTypeError(c, "bytes are a Uint8Array, an ArrayBuffer or a DataView");
+    }
+    engine_bytes(argv[0], &data, &len);
+    return JS_NewStringLen(c, (const char *)data, len);
+}
+
 JSValue host_functions(void)
 {
     static const JSCFunctionListEntry functions[] = {
@@ -230,6 +251,8 @@ JSValue host_functions(void)
         JS_CFUNC_DEF("stack", 1, stack),
         JS_CFUNC_DEF("unbox", 1, unbox),
         JS_CFUNC_DEF("fill", 1, fill),
+        JS_CFUNC_DEF("encode", 1, encode),
+        JS_CFUNC_DEF("decode", 1, decode),
     };
     static const JSCFunctionListEntry timers[] = {
         JS_CFUNC_MAGIC_DEF("setTimeout", 2, timers_set, 0),
