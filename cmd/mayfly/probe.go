@@ -39,6 +39,8 @@ Examples:
 
   mayfly probe --read /etc/ssl -- python3 -c 'import os; print(os.listdir("/"), os.getuid())'
 
+With --json: {ok, os, arch, kernel, user, tiers}, user being root or ordinary. Each of tiers, named namespaces and without_namespaces, has required, verdict, problem, missing_layer and remedy (where nothing could be run), landlock_abi, cgroup_version, layers ({layer, verdict, checks, failed, remedy}) and checks ({layer, check, verdict, tried, seen}). Verdicts are holds, does_not_hold, not_here and not_tried. Of a program: {status, exit_code, signal, error, stdout, stderr, truncated, layers, missing, landlock_abi, cgroup_version, uid}. What is empty may be left out; names keep their meaning, and more may be added.
+
 Exit codes: 0 everything that native tools require holds, 1 something does not, 2 the command is wrong, 4 something of Mayfly's own failed. With a program: 0 it ended with 0, 1 it did not, 3 a limit ended it, 4 it could not be confined and was not run.`
 }
 
