@@ -17,19 +17,19 @@ import (
 
 func parseQuery(r *http.Request) (url.Values, error) { return url.ParseQuery(r.URL.RawQuery) }
 
-// approval is an approval, and whether the caller holds the role to answer it.
-type approval struct {
+// shownApproval is an approval, and whether the caller holds the role to answer it.
+type shownApproval struct {
 	wire.Approval `json:",inline"`
 	MayAnswer     bool `json:"may_answer"`
 }
 
-func (q *request) newApproval(a runtime.Approval) approval {
+func (q *request) newApproval(a runtime.Approval) shownApproval {
 	may := a.State == store.Pending && q.caller.answers(a) && a.Principal != q.caller.Principal
-	return approval{wire.NewApproval(a), may}
+	return shownApproval{wire.NewApproval(a), may}
 }
 
 type approvalList struct {
-	Approvals []approval `json:"approvals"`
+	Approvals []shownApproval `json:"approvals"`
 }
 
 func (q *request) listApprovals() answer {
@@ -51,7 +51,7 @@ func (q *request) listApprovals() answer {
 	if refused != nil {
 		return no(refused)
 	}
-	list := approvalList{[]approval{}}
+	list := approvalList{[]shownApproval{}}
 	if q.caller.Tenant != AllTenants {
 		if f.Tenant != "" && f.Tenant != q.caller.Tenant {
 			return ok(list)

@@ -5,10 +5,13 @@ import (
 	"net/http"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mayfly-run/mayfly/runtime"
 )
@@ -16,12 +19,14 @@ import (
 // Server serves a runtime. It is an [http.Handler]; [Server.Serve] adds the limits
 // on connections, and stops in an orderly way.
 type Server struct {
-	rt        *runtime.Runtime
-	config    Config
-	mux       *http.ServeMux
-	admission *admission
-	bodies    atomic.Int64 // bytes of requests that are being read or answered
-	streams   atomic.Int64
+	rt     *runtime.Runtime
+	config Config
+	mux    *http.ServeMux
+
+	description jsontext.Value // /openapi.json
+	admission   *admission
+	bodies      atomic.Int64 // bytes of requests that are being read or answered
+	streams     atomic.Int64
 
 	calls    context.Context // ends when calls must
 	endCalls context.CancelFunc
@@ -42,7 +47,11 @@ func New(rt *runtime.Runtime, config Config) (*Server, error) {
 		stopping: make(chan struct{}),
 	}
 	s.calls, s.endCalls = context.WithCancel(context.Background())
-	for _, rt := range routes {
+	if s.description, err = descriptionText(config.Version); err != nil {
+		return nil, err
+	}
+	all := append(slices.Clone(routes), route{method: "GET", pattern: "/openapi.json", handle: (*request).openAPI})
+	for _, rt := range all {
 		s.mux.HandleFunc(rt.method+" "+rt.pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, rt) })
 	}
 	if config.Metrics != nil {
@@ -77,6 +86,14 @@ type route struct {
 	// handle answers with JSON; raw writes the answer itself.
 	handle func(*request) answer
 	raw    func(*request)
+
+	// For the description: the types of what is read and answered, or the media
+	// type; the parameters; the codes beside problems, default 200.
+	summary string
+	in, out any
+	media   string
+	query   []string
+	codes   []int
 }
 
 // request is one request on its way.
