@@ -16,7 +16,7 @@ import (
 // for every function in this file that runs there:
 //
 //   - It makes system calls, and reads and writes numbers in memory that was
-//     there before. It calls nothing but functions of this file and RawSyscall.
+//     there before. It calls nothing but functions of this file, and RawSyscall.
 //   - It allocates nothing, and stores no pointer: that would be the collector's
 //     business.
 //   - go:nosplit, for a stack cannot grow there, and go:norace, nocheckptr, for
@@ -182,8 +182,8 @@ func (j *job) bornIn(group uintptr) {
 	j.unborn = []byte(string(LayerCgroup) + "\x00start in the control group")
 }
 
-// vfork starts a process, by clone or clone3, that shares this one's memory, on a stack of its own,
-// where it runs become(j).
+// vfork starts a process, by clone or clone3, that shares this one's memory. On
+// a stack of its own it runs become(j).
 //
 //go:noescape
 func vfork(nr, a0, a1 uintptr, j *job) (pid, errno uintptr)
