@@ -193,6 +193,7 @@ func vfork(nr, a0, a1 uintptr, j *job) (pid, errno uintptr)
 //go:nosplit
 //go:norace
 //go:nocheckptr
+//lint:ignore U1000 vfork calls it
 func become(j *job) {
 	do(j, j.child.steps)
 	exit(127)
