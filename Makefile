@@ -40,12 +40,17 @@ demo: build ## Run the main job on real rows, and the same call misbehaving
 clients: node ## Install what the example clients need
 	@cd clients/typescript && { cmp -s package-lock.json node_modules/.from || { npm ci --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.from; }; }
 
+.PHONY: browser
+browser: ## Install what the test of the console needs: Chromium and Playwright
+	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; }
+	@if command -v npm >/dev/null; then cd runtime/httpapi/testdata/browser && { cmp -s package-lock.json node_modules/.from || { npm ci --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.from; }; }; fi
+
 .PHONY: test
-test: guests clients ## Run all tests
+test: guests clients browser ## Run all tests
 	$(GO) test $(TESTFLAGS) ./...
 
 .PHONY: race
-race: guests clients compiler ## Run all tests with the race detector
+race: guests clients browser compiler ## Run all tests with the race detector
 	CGO_ENABLED=1 $(GO) test -race -short $(TESTFLAGS) ./...
 
 .PHONY: attack

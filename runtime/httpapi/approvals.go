@@ -20,12 +20,29 @@ func parseQuery(r *http.Request) (url.Values, error) { return url.ParseQuery(r.U
 // shownApproval is an approval, and whether the caller holds the role to answer it.
 type shownApproval struct {
 	wire.Approval `json:",inline"`
-	MayAnswer     bool `json:"may_answer"`
+	// ArgsText and EditedArgsText are the arguments laid out, with all the digits
+	// of numbers that a browser would round.
+	ArgsText       string `json:"args_text"`
+	EditedArgsText string `json:"edited_args_text,omitzero"`
+	MayAnswer      bool   `json:"may_answer"`
 }
 
 func (q *request) newApproval(a runtime.Approval) shownApproval {
 	may := a.State == store.Pending && q.caller.answers(a) && a.Principal != q.caller.Principal
-	return shownApproval{wire.NewApproval(a), may}
+	shown := wire.NewApproval(a)
+	return shownApproval{shown, layOut(shown.Args), layOut(shown.EditedArgs), may}
+}
+
+// layOut gives JSON with a line for each member.
+func layOut(v jsontext.Value) string {
+	if v == nil {
+		return ""
+	}
+	v = v.Clone()
+	if err := v.Indent(jsontext.WithIndent("  ")); err != nil {
+		return string(v)
+	}
+	return string(v)
 }
 
 type approvalList struct {

@@ -221,6 +221,8 @@ func (fakeSandbox) Run(_ context.Context, spec sandbox.Spec) (sandbox.Result, er
 		}
 		text, err := json.Marshal(table.Columns)
 		return sandbox.Result{Status: sandbox.StatusOK, Value: text}, err
+	case "chart":
+		return sandbox.Result{Status: sandbox.StatusOK, Value: sandbox.RawJSON(`{"<img src=x onerror=pwned()>":1,"b":2}`)}, nil
 	case "limits":
 		text, err := json.Marshal([]any{spec.Limits.Timeout.Milliseconds(), spec.Limits.MaxMemory >> 20})
 		return sandbox.Result{Status: sandbox.StatusOK, Value: text}, err

@@ -50,7 +50,7 @@ func New(rt *runtime.Runtime, config Config) (*Server, error) {
 	if s.description, err = descriptionText(config.Version); err != nil {
 		return nil, err
 	}
-	all := append(slices.Clone(routes), route{method: "GET", pattern: "/openapi.json", handle: (*request).openAPI})
+	all := append(slices.Concat(routes, consoleRoutes), route{method: "GET", pattern: "/openapi.json", handle: (*request).openAPI})
 	for _, rt := range all {
 		s.mux.HandleFunc(rt.method+" "+rt.pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, rt) })
 	}
