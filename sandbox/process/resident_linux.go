@@ -131,19 +131,21 @@ func spawnerEnv() []string {
 // send gives the spawner a request. One that has not taken it after the grace
 // counts as dead.
 func (s *spawner) send(fds []int) error {
-	if err := s.socket.SetWriteDeadline(time.Now().Add(grace)); err != nil {
-		return err
-	}
-	raw, err := s.socket.SyscallConn()
-	if err != nil {
-		return err
-	}
 	var inner error
-	err = raw.Write(func(fd uintptr) bool {
-		inner = sendPacket(int(fd), []byte{0}, fds...)
-		return inner != unix.EAGAIN
-	})
-	return errors.Join(err, inner)
+	err := s.socket.SetWriteDeadline(time.Now().Add(grace))
+	if err == nil {
+		var raw syscall.RawConn
+		if raw, err = s.socket.SyscallConn(); err == nil {
+			err = raw.Write(func(fd uintptr) bool {
+				inner = sendPacket(int(fd), []byte{0}, fds...)
+				return inner != unix.EAGAIN
+			})
+		}
+	}
+	if err != nil { // it takes nothing, or another call has dropped it meanwhile
+		return errors.Join(os.ErrClosed, err)
+	}
+	return inner
 }
 
 // end ends the spawner. Calls that run go on: they have keepers.
