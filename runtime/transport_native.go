@@ -237,8 +237,8 @@ func openNetwork(spec *process.Spec, hosts []manifests.Host, resolver *net.Resol
 		return err
 	}
 	spec.Network = process.NetworkProxy
-	spec.Proxy = func(l net.Listener) {
-		proxy.Serve(l, proxy.Config{Dialer: egress.Dialer{Policy: policy, Resolver: resolver}})
+	spec.Proxy = func(ctx context.Context, l net.Listener) {
+		proxy.Serve(ctx, l, proxy.Config{Dialer: egress.Dialer{Policy: policy, Resolver: resolver}})
 	}
 	return nil
 }

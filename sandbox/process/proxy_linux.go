@@ -3,6 +3,7 @@
 package process
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -14,12 +15,13 @@ import (
 type proxies struct {
 	mu       sync.Mutex
 	listener net.Listener
+	cancel   context.CancelFunc
 	over     bool
 	running  sync.WaitGroup
 }
 
 // serve hands the listener to whoever serves it. The descriptor is serve's.
-func (p *proxies) serve(fd int, serve func(net.Listener)) error {
+func (p *proxies) serve(fd int, serve func(context.Context, net.Listener)) error {
 	f := os.NewFile(uintptr(fd), "proxy")
 	l, err := net.FileListener(f)
 	closeAll(f)
@@ -31,18 +33,20 @@ func (p *proxies) serve(fd int, serve func(net.Listener)) error {
 	if p.over || p.listener != nil {
 		return l.Close()
 	}
-	p.listener = l
-	p.running.Go(func() { serve(l) })
+	ctx, cancel := context.WithCancel(context.Background())
+	p.listener, p.cancel = l, cancel
+	p.running.Go(func() { serve(ctx, l) })
 	return nil
 }
 
-// end closes the listener and waits until nothing of the proxy runs.
+// end ends the proxy and waits until nothing of the proxy runs.
 func (p *proxies) end() {
 	p.mu.Lock()
 	p.over = true
-	l := p.listener
+	l, cancel := p.listener, p.cancel
 	p.mu.Unlock()
 	if l != nil {
+		cancel()
 		_ = l.Close() // the proxy may have closed it
 	}
 	p.running.Wait()

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +24,8 @@ import (
 var ownProxy = fmt.Sprintf("127.0.0.1:%d", proxyPort)
 
 // saying is a proxy that tells every connection the same.
-func saying(text string) func(net.Listener) {
-	return func(l net.Listener) {
+func saying(text string) func(context.Context, net.Listener) {
+	return func(_ context.Context, l net.Listener) {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
@@ -43,7 +44,7 @@ func TestAttacksWithProxy(t *testing.T) {
 	// Another service of the host's, at the very port.
 	if l, err := net.Listen("tcp", ownProxy); err == nil {
 		defer l.Close()
-		go saying(secret)(l)
+		go saying(secret)(t.Context(), l)
 	}
 	list := slices.DeleteFunc(slices.Clone(attacks), func(a attack) bool {
 		return a.name == "a family in the low half" || a.signal != "" // the first is a TCP socket, which it may have
@@ -115,8 +116,9 @@ func TestProxyEnds(t *testing.T) {
 	} {
 		var ended atomic.Bool
 		spec.Command, spec.Network = victim, NetworkProxy
-		spec.Proxy = func(l net.Listener) {
+		spec.Proxy = func(ctx context.Context, l net.Listener) {
 			defer ended.Store(true)
+			defer func() { <-ctx.Done() }()
 			if got := l.Addr().String(); got != ownProxy {
 				t.Errorf("%s: the listener is at %s", name, got)
 			}

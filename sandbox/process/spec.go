@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"io"
 	"net"
 	"time"
@@ -58,10 +59,10 @@ type Spec struct {
 	Network Network
 	// Proxy serves the program's connections with [NetworkProxy], for which it is
 	// required; with any other it must be nil. It is called at most once, on a
-	// goroutine of its own, before the program starts. The listener is closed when
-	// the call is over; Proxy must then end every connection that it accepted and
-	// return, and Run waits for it.
-	Proxy func(net.Listener)
+	// goroutine of its own, before the program starts. The context ends, and the
+	// listener is closed, when the call is over; Proxy must then end every
+	// connection that it accepted and return, and Run waits for it.
+	Proxy func(context.Context, net.Listener)
 	// UnixSockets are sockets in the file system to connect to. They require
 	// namespaces. With one of them granted, a socket that lies in a directory
 	// of Read, Write or Exec can be reached as well.

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net"
 	"net/netip"
@@ -57,13 +58,14 @@ func FuzzRequests(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		proxy.Serve(l, proxy.Config{Dialer: egress.Dialer{Policy: policy, Resolver: names.Resolver()}})
+		proxy.Serve(ctx, l, proxy.Config{Dialer: egress.Dialer{Policy: policy, Resolver: names.Resolver()}})
 	}()
 	defer func() {
-		_ = l.Close()
+		cancel()
 		<-done
 	}()
 	_, port, err := net.SplitHostPort(victim.Addr().String())

@@ -38,18 +38,19 @@ type proxy struct {
 	dialer egress.Dialer
 	idle   time.Duration
 	via    *http.Transport
-	ctx    context.Context // ends with the listener
+	ctx    context.Context // of all that it does
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool // those that the HTTP server does not know; nil: no more
 	tasks sync.WaitGroup
 }
 
-// Serve serves a listener until it is closed. Then every connection is closed,
-// and Serve returns when nothing of it runs any more.
-func Serve(l net.Listener, c Config) {
-	ctx, cancel := context.WithCancel(context.Background())
+// Serve serves a listener until ctx ends, and closes it. Then every connection is
+// closed, and Serve returns when nothing of it runs any more.
+func Serve(ctx context.Context, l net.Listener, c Config) {
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })() // it may be closed already
 	p := &proxy{dialer: c.Dialer, idle: c.Idle, ctx: ctx, conns: make(map[net.Conn]bool)}
 	if p.idle <= 0 {
 		p.idle = DefaultIdle
@@ -71,7 +72,7 @@ func Serve(l net.Listener, c Config) {
 		BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		Protocols: p.via.Protocols, DisableGeneralOptionsHandler: true,
 	}
-	_ = server.Serve(&bounded{Listener: l, places: make(chan struct{}, MaxConnections)}) // it ends when l is closed, with an error that says so
+	_ = server.Serve(&bounded{Listener: l, places: make(chan struct{}, MaxConnections), over: ctx.Done()}) // it ends when l is closed, with an error that says so
 	cancel()
 	_ = server.Close() // the listener is closed already
 	p.mu.Lock()
@@ -146,11 +147,17 @@ func fail(w http.ResponseWriter, status int, text string) {
 type bounded struct {
 	net.Listener
 	places chan struct{}
+	over   <-chan struct{}
 }
 
-// Accept implements net.Listener. It waits for a place first.
+// Accept implements net.Listener. It waits for a place first, which may never
+// come: whoever is connected decides when to leave.
 func (b *bounded) Accept() (net.Conn, error) {
-	b.places <- struct{}{}
+	select {
+	case b.places <- struct{}{}:
+	case <-b.over:
+		return nil, net.ErrClosed
+	}
 	conn, err := b.Listener.Accept()
 	if err != nil {
 		<-b.places

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -30,6 +31,7 @@ type world struct {
 	allowed  *service
 	victim   *service
 	names    *egresstest.Names
+	end      func() // ends the proxy, and waits for it
 }
 
 // service notes what it is asked.
@@ -104,15 +106,17 @@ func newWorld(t *testing.T, config proxy.Config, patterns ...string) *world {
 		t.Fatal(err)
 	}
 	w.proxy = w.listener.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		proxy.Serve(w.listener, config)
+		proxy.Serve(ctx, w.listener, config)
 	}()
-	t.Cleanup(func() {
-		_ = w.listener.Close()
+	w.end = func() {
+		cancel()
 		<-done
-	})
+	}
+	t.Cleanup(w.end)
 	return w
 }
 
@@ -345,7 +349,7 @@ func TestTunnel(t *testing.T) {
 	}
 }
 
-// With its listener a proxy ends all that it carries, and then itself.
+// With its context a proxy ends all that it carries, and then itself.
 func TestEnd(t *testing.T) {
 	port, conns := silent(t)
 	w := newWorld(t, proxy.Config{}, "127.0.0.1")
@@ -360,12 +364,27 @@ func TestEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := <-conns
-	if err := w.listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	w.end()
 	for name, conn := range map[string]net.Conn{"near": near, "far": far, "plain": plain, "asked": asked} {
 		if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A proxy ends when no place is free too, though nobody leaves: neither the
+// program nor the host that it has talked into saying nothing.
+func TestEndWhenFull(t *testing.T) {
+	port, conns := silent(t)
+	w := newWorld(t, proxy.Config{Idle: time.Hour}, "127.0.0.1")
+	var open []net.Conn
+	for range proxy.MaxConnections {
+		open = append(open, dialTunnel(t, w, port), <-conns)
+	}
+	w.end()
+	for _, conn := range open {
+		if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
+			t.Error(err)
 		}
 	}
 }
