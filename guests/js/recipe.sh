@@ -25,7 +25,7 @@ guest_key() {
 	{
 		base_key
 		printf '%s\n' "$fast" "$CFLAGS_SHIM" "$LDFLAGS" "$WASM_OPT"
-	} | hash_of "$here/exports.txt" "$here/shim" "$here/bootstrap" "$guests/shim" "$guests/build/describe"
+	} | hash_of "$here/exports.txt" "$here/shim" "$here/bootstrap" "$guests/shim" "$guests/build/describe/main.go" "$guests/build/describe/check.go"
 }
 
 # wasm_cc BASE ARGUMENT...: the compiler for the guest.

@@ -40,5 +40,5 @@ guest_key() {
 	{
 		stdlib_key
 		printf '%s\n' "$fast" "$CFLAGS_SHIM" "$LDFLAGS" "$WASM_OPT"
-	} | hash_of "$here/link.sh" "$here/exports.txt" "$here/shim" "$here/bootstrap" "$guests/shim" "$guests/build/describe"
+	} | hash_of "$here/link.sh" "$here/exports.txt" "$here/shim" "$here/bootstrap" "$guests/shim" "$guests/build/describe/main.go" "$guests/build/describe/check.go"
 }
