@@ -134,7 +134,9 @@ func plan(spec *Spec, asked Limits, root, spaces bool) (p *policy, done func(), 
 	case spec.User != nil:
 		p.UID, p.GID = spec.User.UID, spec.User.GID
 	case root:
-		p.UID, done = users.take()
+		if p.UID, done, err = users.take(); err != nil {
+			return nil, nil, &UnavailableError{Layer: LayerUser, Reason: "no user for the call is free", Err: err, Remedy: "set the user of calls, or let this process make Unix sockets"}
+		}
 		p.GID = p.UID
 	}
 	return p, done, nil

@@ -75,8 +75,8 @@ type Spec struct {
 	// Default [NamespacesRequired].
 	Namespaces Namespaces
 	// User is who the program runs as where the host is root; it must not be
-	// set elsewhere. Default: a user that no other call of this host has at the
-	// same time, and no group. It never is root. What is granted must be open
+	// set elsewhere. Default: a user that no other call on this machine has at
+	// the same time, and no group. It never is root. What is granted must be open
 	// to that user by its permissions too.
 	User *User
 	// Limits bound the call.
