@@ -73,7 +73,7 @@ func Parse(file string, text []byte) (Table, error) {
 			continue
 		}
 		c := Case{Line: n}
-		err := json.Unmarshal(line, &c, json.RejectUnknownMembers(true))
+		err := c.read(line)
 		if err == nil {
 			err = c.check()
 		}
@@ -87,6 +87,32 @@ func Parse(file string, text []byte) (Table, error) {
 		errs = append(errs, fmt.Errorf("%s: no calls in it", file))
 	}
 	return t, errors.Join(errs...)
+}
+
+// fields are what a line may have.
+const fields = "name, tool, args, principal, tenant, task, labels, want, step, code and role"
+
+// read takes a line apart. What the decoder says is about Go; a line is written
+// by somebody who knows JSON.
+func (c *Case) read(line []byte) error {
+	err := json.Unmarshal(line, c, json.RejectUnknownMembers(true))
+	if err == nil {
+		return nil
+	}
+	var meaning *json.SemanticError
+	if !errors.As(err, &meaning) {
+		return errors.New("is not one JSON object: " + strings.TrimPrefix(err.Error(), "jsontext: "))
+	}
+	field := strings.TrimPrefix(string(meaning.JSONPointer), "/")
+	switch {
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Errorf("%s is not a field here; there are %s", field, fields)
+	case field == "":
+		return errors.New("is not a JSON object")
+	case strings.HasPrefix(field, "labels"):
+		return errors.New("labels is a list of strings")
+	}
+	return fmt.Errorf("%s is a string", field)
 }
 
 func (c *Case) check() error {

@@ -114,6 +114,8 @@ func TestCompileRefuses(t *testing.T) {
 		{"1 + 1", "not bool"},
 		{`"a" + 1 == "a1"`, "no matching overload"},
 		{"principal > 1", "no matching overload"},
+		{"tool == 'pay'", "tool (tool.name and others)"},
+		{"nobody", "; there are principal, tenant and task"},
 		{strings.Repeat("true&&", 700) + "true", "longer than 4096 bytes"},
 		{strings.Repeat("(", 200) + "true" + strings.Repeat(")", 200), "recursion"},
 		{strings.Repeat("!", 1000) + "true", ""},

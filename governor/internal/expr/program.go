@@ -86,12 +86,17 @@ func (e *Env) Compile(source string) (*Program, error) {
 func issuesError(issues *cel.Issues) error {
 	const most = 5
 	var lines []string
+	foreign := false
 	for _, e := range issues.Errors() {
 		if len(lines) == most {
 			lines = append(lines, "and more")
 			break
 		}
 		lines = append(lines, fmt.Sprintf("%d:%d: %s", e.Location.Line(), max(e.Location.Column(), 0)+1, e.Message))
+		foreign = foreign || strings.HasPrefix(e.Message, "undeclared reference") || strings.Contains(e.Message, "no matching overload")
+	}
+	if foreign {
+		lines = append(lines, "there are principal, tenant and task (strings), tool (tool.name and others), args (args.NAME) and labels (labels.untrusted_seen, labels.private_seen)")
 	}
 	return errors.New(strings.Join(lines, "; "))
 }
