@@ -128,7 +128,7 @@ func (c *Ceilings) fields() fields {
 		{name: "max_output_bytes", slot: countSlot{&c.MaxOutputBytes, 1, MaxBytes}, doc: "The most of a result that is kept, in bytes of UTF-8. Default: no ceiling."},
 		{name: "code", slot: group(codeLimitFields(&c.Code)), doc: "The largest limits of the code of code tools. Default: no ceilings."},
 		{name: "egress", slot: list(&c.Egress, host),
-			doc: "The only hosts that tools may send data to. An http tool that leads elsewhere is disabled; grants.network is only given with * here, for which hosts a process reaches cannot be enforced. Default: any host."},
+			doc: "The only hosts that tools may send data to. An http tool that leads elsewhere is disabled; a handler with grants.network reaches those of its hosts that are here too, and has no network if there are none. Default: any host."},
 		{name: "grants", slot: optionalSlot[Grants]{&c.Grants, func() *Grants { return new(Grants) }, grantFields},
 			doc: "The most that native tools may be granted. Relative paths are from the harness's directory. Default: anything."},
 	}
