@@ -25,6 +25,7 @@ try {
   const args = JSON.parse(fs.readFileSync(0, "utf8"));
   const module = await import(pathToFileURL(file));
   const call = module[name] ?? module.default?.[name];
+  if (typeof call !== "function") throw new TypeError(`${file} exports no function ${name}`);
   const value = await call(args, { idempotencyKey: key });
   ended = true; // it has done its work: a value without a JSON form does not undo that
   if (typeof value === "function" || typeof value === "symbol") throw new TypeError("the value has no JSON form");

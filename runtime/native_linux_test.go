@@ -82,6 +82,16 @@ apiVersion: harnessweaver/v1
 kind: Tool
 metadata: { name: nowhere }
 spec: { handler: { command: no-such-program-anywhere }, timeout: 20s }
+---
+apiVersion: harnessweaver/v1
+kind: Tool
+metadata: { name: lost }
+spec: { handler: "app.tools:snoop", timeout: 20s, grants: { filesystem_read: [secret.txt], filesystem_write: [no-such-directory] } }
+---
+apiVersion: harnessweaver/v1
+kind: Tool
+metadata: { name: misspelt }
+spec: { handler: "./double.mjs#treble", timeout: 20s }
 `
 
 const nativePython = `import os, socket, sys, time
@@ -207,6 +217,16 @@ func TestHandlers(t *testing.T) {
 	}
 	if got := call(t, r, runtime.Call{RunID: run, Tool: "nowhere"}, runtime.Unavailable); !strings.Contains(got.Error.Message, "no-such-program-anywhere") {
 		t.Errorf("error %+v", got.Error)
+	}
+	// Of many paths, the one that is wrong is named.
+	if got := call(t, r, runtime.Call{RunID: run, Tool: "lost"}, runtime.Unavailable); !strings.HasPrefix(got.Error.Message, "write /") ||
+		!strings.HasSuffix(got.Error.Message, "/no-such-directory: cannot be granted: no such file or directory") {
+		t.Errorf("error %+v", got.Error)
+	}
+	if _, err := exec.LookPath("node"); err == nil {
+		if got := call(t, r, runtime.Call{RunID: run, Tool: "misspelt"}, runtime.ToolError); !strings.Contains(got.Error.Message, "double.mjs exports no function treble") {
+			t.Errorf("error %+v", got.Error)
+		}
 	}
 	call(t, r, runtime.Call{RunID: run, Tool: "endless"}, runtime.EffectAmbiguous)
 }

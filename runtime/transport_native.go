@@ -74,7 +74,7 @@ func opened(rep reply, stderr []byte) reply {
 	switch err := json.Unmarshal(rep.json, &said, json.RejectUnknownMembers(true)); {
 	case err != nil || (said.Raised == "") == (said.Value == nil):
 		// The handler wrote to the runner's own descriptor.
-		rep.outcome, rep.broke, rep.json, rep.failure = ToolError, true, nil, &Failure{Type: "InvalidResult", Message: "the handler left no result" + stderrTail(stderr)}
+		rep.outcome, rep.broke, rep.json, rep.failure = ToolError, true, nil, &Failure{Type: "InvalidResult", Message: "the handler left no result that is JSON" + stderrTail(stderr)}
 	case said.Raised != "":
 		rep.outcome, rep.json, rep.failure = ToolError, nil, &Failure{Type: plainName(said.Raised), Message: string(stderr)}
 	default:
@@ -109,9 +109,8 @@ func runProcess(ctx context.Context, spec process.Spec, input sandbox.RawJSON, v
 	}
 	rep = reply{outcome: codeOutcome(r.Status), broke: brokeOff(r), started: r.Status != sandbox.StatusInvalid && r.Status != sandbox.StatusBusy}
 	if rep.outcome == InvalidArguments { // of the program, not of the call
-		rep.outcome = Unavailable
-	}
-	if r.Error != nil {
+		rep.outcome, rep.failure = Unavailable, &Failure{Type: "Unavailable", Message: refusal(spec, r.Error)}
+	} else if r.Error != nil {
 		rep.failure = &Failure{Type: r.Error.Type, Message: r.Error.Message + stderrTail(r.Stderr)}
 	}
 	if rep.outcome == OK {
@@ -122,6 +121,29 @@ func runProcess(ctx context.Context, spec process.Spec, input sandbox.RawJSON, v
 		rep.json = r.Value
 	}
 	return rep, r.Stderr
+}
+
+// refusal says why a process cannot be run, with the path that is the reason: a
+// manifest can grant many.
+func refusal(spec process.Spec, e *sandbox.Error) string {
+	list, index, _ := strings.Cut(strings.TrimPrefix(e.Path, "/"), "/")
+	switch list {
+	case "command":
+		return "execute " + spec.Command + ": " + e.Message
+	case "dir":
+		return "start in " + spec.Dir + ": " + e.Message
+	}
+	for _, granted := range []struct {
+		list, verb string
+		paths      []string
+	}{
+		{"read", "read", spec.Read}, {"write", "write", spec.Write}, {"exec", "execute", spec.Exec}, {"unixsockets", "connect to", spec.UnixSockets},
+	} {
+		if i, err := strconv.Atoi(index); err == nil && granted.list == list && i < len(granted.paths) {
+			return granted.verb + " " + granted.paths[i] + ": " + e.Message
+		}
+	}
+	return e.Message
 }
 
 // brokeOff reports whether a program did not come to an end of its own, or wrote
