@@ -112,7 +112,7 @@ func (j callJSON) notes(p *process) {
 		p.stderr.note("the output is cut: it had %d bytes", j.Original)
 	}
 	for _, kind := range sortedKeys(j.Redactions) {
-		p.stderr.note("taken out of the output: %s, %d times", kind, j.Redactions[kind])
+		p.stderr.note("taken out of the output: %s, %s", kind, count(j.Redactions[kind], "time"))
 	}
 	if j.Repeated {
 		p.stderr.note("the call took effect before, so that the tool did not run again")
@@ -121,17 +121,25 @@ func (j callJSON) notes(p *process) {
 		return
 	}
 	why := strings.ReplaceAll(string(j.Outcome), "_", " ")
+	var trace []string
 	if j.Decision.Outcome != "allow" {
 		why = decisionJSON{j.Decision}.sentence()
 	} else if j.Error != nil {
 		if j.Error.Type != string(j.Outcome) {
 			why += ": " + j.Error.Type
 		}
-		if j.Error.Message != "" {
-			why += ": " + j.Error.Message
+		// Tracebacks keep their lines: nobody can read one without.
+		message := strings.TrimRight(j.Error.Message, "\n")
+		if strings.Contains(message, "\n") {
+			trace = strings.Split(message, "\n")
+		} else if message != "" {
+			why += ": " + message
 		}
 	}
 	p.stderr.note("%s", oneLine(why))
+	for _, line := range trace {
+		p.stderr.note("  %s", visible([]byte(line)))
+	}
 	p.stderr.note("run %s; %s", j.Run, j.Next)
 	if j.RetryAt != "" && j.Decision.Outcome == "allow" {
 		p.stderr.note("again from %s", j.RetryAt)

@@ -97,6 +97,11 @@ func examine(ctx context.Context, file string, native nativeHealth) *harnessHeal
 		if t.Spec.Transport == manifests.TransportNative && !native.OK {
 			h.Problems = append(h.Problems, newConfinementError(t, native))
 		}
+		if err := runtime.FindHandler(t); err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				h.Problems = append(h.Problems, newMissingWarning(t, line))
+			}
+		}
 	}
 	if err := runtime.Supports(set.Harness); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {

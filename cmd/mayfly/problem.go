@@ -47,6 +47,17 @@ func newConfinementError(t *manifests.Tool, n nativeHealth) problem {
 	return p
 }
 
+// newMissingWarning says that something a tool needs is not on this machine. It
+// may be there by the time of a call.
+func newMissingWarning(t *manifests.Tool, what string) problem {
+	p := problem{
+		Level: "warning", File: t.Origin.File, Line: t.Origin.Line, Pointer: "/spec", Tool: t.Metadata.Name, Code: "not_here",
+		Message: "calls are refused as long as it is so: " + what,
+	}
+	p.full = fmt.Sprintf("%s:%d: %s: %s (not_here)", p.File, p.Line, p.Tool, p.Message)
+	return p
+}
+
 // newExpressionError takes apart what the governor says of an expression:
 // file:line:column: what is wrong.
 func newExpressionError(line string) problem {
