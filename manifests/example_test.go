@@ -163,7 +163,7 @@ kind: Harness
 		t.Errorf("code: %+v", code)
 	}
 	tools := docs.Harnesses[0].Tools
-	if diff := cmp.Diff(manifests.ToolsConfig{RequireManifest: true, Trifecta: "require_approval", MaxOutputBytes: 20_000}, tools); diff != "" {
+	if diff := cmp.Diff(manifests.ToolsConfig{RequireManifest: true, Trifecta: "require_approval", MaxOutputBytes: 20_000, Namespaces: "required"}, tools); diff != "" {
 		t.Errorf("harness (-want +got):\n%s", diff)
 	}
 	if docs.Harnesses[0].Policy != nil {

@@ -37,6 +37,10 @@ type ToolsConfig struct {
 	ApprovalByRisk map[string]Requirement
 	// MaxOutputBytes is the default of a tool's output.max_bytes. Default 20,000.
 	MaxOutputBytes int64
+	// Namespaces is what happens to a call of a native tool, or of another program
+	// that the harness names, on a host that has no namespaces to give. Default
+	// required. This field is Mayfly's own.
+	Namespaces NamespacesRule
 	// Judge is asked about every call that got so far; nil: no judge.
 	Judge *Judge
 }
@@ -49,6 +53,18 @@ type TrifectaAction string
 const (
 	TrifectaApproval TrifectaAction = "require_approval"
 	TrifectaBlock    TrifectaAction = "block"
+)
+
+// NamespacesRule is what happens to native calls where there are no namespaces.
+type NamespacesRule string
+
+// The rules.
+const (
+	// NamespacesRequired refuses the call.
+	NamespacesRequired NamespacesRule = "required"
+	// NamespacesPreferred lets it run under the other layers, if they can hold what
+	// was granted.
+	NamespacesPreferred NamespacesRule = "preferred"
 )
 
 // Requirement is the value of an entry of approval_by_risk.
@@ -179,7 +195,7 @@ const StoreMemory = "memory"
 // NewHarness gives the harness that an empty document of kind Harness is.
 func NewHarness() *Harness {
 	return &Harness{
-		Tools:     ToolsConfig{RequireManifest: true, Trifecta: TrifectaApproval, MaxOutputBytes: 20_000},
+		Tools:     ToolsConfig{RequireManifest: true, Trifecta: TrifectaApproval, MaxOutputBytes: 20_000, Namespaces: NamespacesRequired},
 		Approvals: ApprovalsConfig{Timeout: time.Hour},
 		Store:     ".mayfly/store.db",
 		Trace:     TraceConfig{File: ".mayfly/trace.jsonl"},

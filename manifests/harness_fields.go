@@ -43,6 +43,8 @@ func (c *ToolsConfig) fields() fields {
 		{name: "approval_by_risk", slot: mapSlot[Requirement]{&c.ApprovalByRisk, riskRule, func(p *Requirement) slot { return choice(p, Required) }},
 			doc: "The risks (low, medium, high, critical) whose tools need approval for every call, each with the value required. Default: none."},
 		{name: "max_output_bytes", slot: countSlot{&c.MaxOutputBytes, 1, MaxBytes}, doc: "How much of a result is kept where a manifest does not say, in bytes of UTF-8."},
+		{name: "namespaces", slot: choice(&c.Namespaces, NamespacesRequired, NamespacesPreferred),
+			doc: "What happens to programs of native tools, judges, secrets and MCP servers on a host that has no namespaces to give: they are refused, or run under Landlock, seccomp and the rest, with what is missing noted in the trace. Mayfly's own addition."},
 		{name: "judge", slot: optionalSlot[Judge]{&c.Judge, newJudge, (*Judge).fields},
 			doc: "Who is asked about a call before it runs: exactly one of url, command and tool. A judge can only tighten; one that fails asks a person. Default: none."},
 	}

@@ -65,6 +65,9 @@ type Result struct {
 	IdempotencyKey string
 	// Repeated: the call took effect before, and the tool did not run again.
 	Repeated bool
+	// MissingLayers are the layers of confinement that the tool's process had to do
+	// without, as the harness allows; see package sandbox/process.
+	MissingLayers []string
 	// Sandbox is what a code tool's sandbox said, before the governor's last
 	// step. It is for the operator, not for a model.
 	Sandbox *sandbox.Result
@@ -173,6 +176,7 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 		rep.outcome, rep.sandbox = Internal, nil
 	}
 	result.Outcome, result.Error, result.Sandbox, result.RetryAt = effectOutcome(tool, rep), rep.failure, rep.sandbox, rep.retryAt
+	result.MissingLayers = rep.missing
 	if !rep.started {
 		if err := r.unused(ctx, *result); err != nil {
 			return err

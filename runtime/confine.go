@@ -7,6 +7,23 @@ import (
 	"github.com/mayfly-run/mayfly/sandbox/process"
 )
 
+// underRule gives a program the way to be confined that the operator chose.
+func underRule(h *manifests.Harness, spec process.Spec) process.Spec {
+	if h.Tools.Namespaces == manifests.NamespacesPreferred {
+		spec.Namespaces = process.NamespacesPreferred
+	}
+	return spec
+}
+
+// layerNames are the layers that a host lacked, for the trace.
+func layerNames(layers []process.Layer) []string {
+	var names []string
+	for _, l := range layers {
+		names = append(names, string(l))
+	}
+	return names
+}
+
 // RunConfined runs a program once, confined as the handler of a tool with these
 // grants is, to see what it can do there. No governor is asked, and secrets are not
 // handed over. Relative paths are from dir; the program starts in "/" unless the

@@ -79,7 +79,7 @@ func (v *vault) fromCommand(ctx context.Context, secret manifests.Secret) (value
 	}
 	spec.Limits.Timeout = cmp.Or(secret.Timeout, fetchTimeout)
 	spec.Limits.MaxOutput = 2 * maxSecret
-	r, err := process.Run(ctx, spec)
+	r, err := process.Run(ctx, underRule(v.harness, spec))
 	switch {
 	case err != nil:
 		return "", "its command cannot be run: " + err.Error()

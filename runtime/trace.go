@@ -40,7 +40,9 @@ type Note struct {
 	ErrorType string         `json:"error_type,omitzero"`
 	Truncated bool           `json:"truncated,omitzero"`
 	Redacted  map[string]int `json:"redacted,omitzero"`
-	Took      DurationMicros `json:"took_us"`
+	// MissingLayers are the layers of confinement that the host did not have.
+	MissingLayers []string       `json:"missing_layers,omitzero"`
+	Took          DurationMicros `json:"took_us"`
 }
 
 // StepNote is how one of the governor's steps went.
@@ -99,7 +101,7 @@ func given(name string) string {
 func endNote(now time.Time, r Result, took time.Duration) Note {
 	n := Note{
 		Time: now, Name: NoteTool, Run: given(r.Decision.Run), Call: given(r.CallID), Tool: given(r.Decision.Tool),
-		Outcome: string(r.Outcome), Took: DurationMicros(took),
+		Outcome: string(r.Outcome), MissingLayers: r.MissingLayers, Took: DurationMicros(took),
 	}
 	if r.Error != nil {
 		n.ErrorType = r.Error.Type

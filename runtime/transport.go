@@ -35,6 +35,8 @@ type reply struct {
 	broke bool
 	// started is false if the tool certainly did not begin.
 	started bool
+	// missing are the layers of confinement that the host did not have.
+	missing []string
 	// retryAt is when the tool wants to be asked again; zero: it did not say.
 	retryAt time.Time
 	sandbox *sandbox.Result

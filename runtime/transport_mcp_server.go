@@ -41,7 +41,7 @@ func (u upstream) converse(ctx context.Context, spec process.Spec, talk func(in 
 		talk(in, out)
 		goodbye = time.AfterFunc(farewell, cancel)
 	}
-	r, err := process.Run(ctx, spec)
+	r, err := process.Run(ctx, underRule(u.vault.harness, spec))
 	if goodbye != nil {
 		goodbye.Stop()
 		if r.Status == sandbox.StatusCancelled || r.Status == sandbox.StatusOK {

@@ -94,7 +94,7 @@ func runProcess(ctx context.Context, spec process.Spec, input sandbox.RawJSON, v
 		input = sandbox.RawJSON("{}")
 	}
 	spec.Input = input
-	r, err := process.Run(ctx, spec)
+	r, err := process.Run(ctx, underRule(v.harness, spec))
 	if _, missing := errors.AsType[*process.UnavailableError](err); missing {
 		return unavailable(err), nil
 	}
@@ -107,7 +107,7 @@ func runProcess(ctx context.Context, spec process.Spec, input sandbox.RawJSON, v
 	} else {
 		r.Stderr, _ = v.scrubber().Text(r.Stderr)
 	}
-	rep = reply{outcome: codeOutcome(r.Status), broke: brokeOff(r), started: r.Status != sandbox.StatusInvalid && r.Status != sandbox.StatusBusy}
+	rep = reply{outcome: codeOutcome(r.Status), broke: brokeOff(r), started: r.Status != sandbox.StatusInvalid && r.Status != sandbox.StatusBusy, missing: layerNames(r.Enforced.Missing)}
 	if rep.outcome == InvalidArguments { // of the program, not of the call
 		rep.outcome, rep.failure = Unavailable, &Failure{Type: "Unavailable", Message: refusal(spec, r.Error)}
 	} else if r.Error != nil {

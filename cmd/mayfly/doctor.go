@@ -91,10 +91,10 @@ func examine(ctx context.Context, file string, native nativeHealth) *harnessHeal
 		if !isBuiltIn(t.Metadata.Name) {
 			h.Tools++
 		}
-		if !callable(set.Harness, t, native.OK) {
+		if !callable(set.Harness, t, native.allows(set.Harness)) {
 			h.Uncallable = append(h.Uncallable, t.Metadata.Name)
 		}
-		if t.Spec.Transport == manifests.TransportNative && !native.OK {
+		if t.Spec.Transport == manifests.TransportNative && !native.allows(set.Harness) {
 			h.Problems = append(h.Problems, newConfinementError(t, native))
 		}
 		if err := runtime.FindHandler(t); err != nil {

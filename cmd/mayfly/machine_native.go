@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mayfly-run/mayfly/manifests"
 	confined "github.com/mayfly-run/mayfly/sandbox/process"
 )
 
@@ -15,6 +16,14 @@ type nativeHealth struct {
 	// Problem says why not, Remedy what to do.
 	Problem string `json:"problem,omitzero"`
 	Remedy  string `json:"remedy,omitzero"`
+	// Without: not with namespaces, which are not here, but under all the other
+	// layers, if the harness prefers namespaces only.
+	Without bool `json:"without_namespaces,omitzero"`
+}
+
+// allows reports whether native tools of a harness can run.
+func (n nativeHealth) allows(h *manifests.Harness) bool {
+	return n.OK || n.Without && h.Tools.Namespaces == manifests.NamespacesPreferred
 }
 
 // layerHealth is one of the layers that native tools are confined by.
@@ -35,6 +44,8 @@ func examineNative(ctx context.Context) (nativeHealth, []layerHealth) {
 	n, layers := nativeHealth{OK: r.OK()}, []layerHealth{}
 	for _, t := range newProbe(r).Tiers {
 		if !t.Required {
+			lacks := len(layers) > 0 && !n.OK && (layers[0].Name == string(confined.LayerNamespaces) || layers[0].Name == string(confined.LayerFileSystem))
+			n.Without = lacks && t.Verdict == confined.Holds
 			continue
 		}
 		if t.Problem != "" {
@@ -63,6 +74,9 @@ func (n nativeHealth) text(layers []layerHealth, line func(label, text string)) 
 		text := "tools are refused here: " + n.Problem
 		if n.Remedy != "" {
 			text += "; " + n.Remedy
+		}
+		if n.Without {
+			text += ", or set tools.namespaces: preferred in the harness, for all other layers hold"
 		}
 		line("native", text+" (mayfly probe says more)")
 	} else {
