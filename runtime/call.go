@@ -152,7 +152,7 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 		return r.governor.Release(context.WithoutCancel(ctx), result.Decision)
 	}
 	// Before anything is written down: a call without its secret did not begin.
-	secrets, err := r.vault.fetch(ctx, tool)
+	secrets, forget, err := r.vault.fetch(ctx, tool)
 	if err != nil {
 		result.Outcome, result.Error = Unavailable, &Failure{Type: "SecretUnavailable", Message: err.Error()}
 		if ctx.Err() != nil {
@@ -160,6 +160,7 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 		}
 		return r.unused(ctx, *result)
 	}
+	defer forget()
 	prior, err := r.begin(ctx, tool, result)
 	if err != nil || prior {
 		return errors.Join(err, r.unused(ctx, *result))

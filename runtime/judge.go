@@ -92,10 +92,11 @@ func (j toolJudge) Judge(ctx context.Context, q governor.JudgeRequest) (governor
 	if v := j.tool.CheckArguments(args.Tree()); len(v) > 0 {
 		return "", errors.New("the judge's tool does not take {tool, args}: " + v[0].String())
 	}
-	secrets, err := j.r.vault.fetch(ctx, j.tool)
+	secrets, forget, err := j.r.vault.fetch(ctx, j.tool)
 	if err != nil {
 		return "", fmt.Errorf("the judge's tool: %w", err)
 	}
+	defer forget()
 	ctx, cancel := context.WithTimeout(ctx, j.tool.Spec.Timeout)
 	defer cancel()
 	rep := j.r.transports[j.tool.Spec.Transport].invoke(ctx, invocation{tool: j.tool, args: args, secrets: secrets})

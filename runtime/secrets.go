@@ -19,7 +19,7 @@ import (
 const maxSecret = 64 << 10
 
 // maxRemembered is how many values of one name are remembered: those that it had
-// last.
+// last, and beyond them those of calls that still run.
 const maxRemembered = 16
 
 // vault fetches secrets when a call needs them. It remembers every value that it
@@ -32,8 +32,12 @@ type vault struct {
 
 	mu     sync.Mutex
 	given  map[string][]string // by name, the latest last
+	using  map[secretValue]int // how many calls that run have it
 	remove *scrub.Scrubber     // of all that was given
 }
+
+// secretValue is one value that a secret has, or had.
+type secretValue struct{ name, value string }
 
 // secretError says why a secret could not be had: its name and a reason, never
 // anything of its value.
@@ -41,24 +45,41 @@ type secretError struct{ name, reason string }
 
 func (e *secretError) Error() string { return "secret " + e.name + ": " + e.reason }
 
-// fetch gives the values of a tool's secrets.
-func (v *vault) fetch(ctx context.Context, t *manifests.Tool) (map[string]string, error) {
+// fetch gives the values of a tool's secrets. None of them is forgotten before
+// done is called, which must be when nothing comes back from the call any more.
+func (v *vault) fetch(ctx context.Context, t *manifests.Tool) (values map[string]string, done func(), err error) {
 	names := v.harness.SecretsOf(t)
 	if len(names) == 0 {
-		return nil, nil
+		return nil, func() {}, nil
 	}
-	values := make(map[string]string, len(names))
+	values = make(map[string]string, len(names))
 	for _, name := range names {
 		value, err := v.value(ctx, name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		values[name] = value
 	}
+	v.use(values, 1)
 	for name, value := range values {
 		v.remember(name, value)
 	}
-	return values, nil
+	return values, func() { v.use(values, -1) }, nil
+}
+
+// use counts the calls that have these values.
+func (v *vault) use(values map[string]string, calls int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.using == nil {
+		v.using = make(map[secretValue]int)
+	}
+	for name, value := range values {
+		s := secretValue{name, value}
+		if v.using[s] += calls; v.using[s] == 0 {
+			delete(v.using, s)
+		}
+	}
 }
 
 // value gives the value of one secret.
@@ -111,14 +132,22 @@ func oneLine(value string) string {
 func (v *vault) remember(name, value string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if slices.Contains(v.given[name], value) {
+	known := v.given[name]
+	if i := slices.Index(known, value); i >= 0 { // it is the latest again
+		v.given[name] = append(slices.Delete(known, i, i+1), value)
 		return
 	}
 	if v.given == nil {
 		v.given = make(map[string][]string)
 	}
-	known := append(v.given[name], value)
-	v.given[name] = known[max(0, len(known)-maxRemembered):]
+	tooMany := len(known) + 1 - maxRemembered
+	v.given[name] = append(slices.DeleteFunc(known, func(old string) bool {
+		if tooMany <= 0 || v.using[secretValue{name, old}] > 0 {
+			return false
+		}
+		tooMany--
+		return true
+	}), value)
 	var all []scrub.Value
 	for _, name := range slices.Sorted(maps.Keys(v.given)) {
 		for _, value := range v.given[name] {

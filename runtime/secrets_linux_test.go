@@ -640,6 +640,33 @@ func TestSecretsAreFetchedAtCalls(t *testing.T) {
 	}
 }
 
+// A call's own value is not forgotten while the call runs, however many new ones
+// the secret has meanwhile.
+func TestSecretIsNewForEachCall(t *testing.T) {
+	var r *runtime.Runtime
+	var mine string
+	fetched := 0
+	r, _ = openSecrets(t, func(c *runtime.Config, dir string) {
+		c.LookupEnv = func(string) (string, bool) {
+			fetched++
+			return fmt.Sprintf("value-number-%04d-of-many", fetched), true
+		}
+		c.Funcs["native"] = func(_ context.Context, in runtime.FuncCall) (sandbox.RawJSON, error) {
+			if mine == "" {
+				mine = in.Secrets["API_KEY"]
+				for range 40 {
+					call(t, r, runtime.Call{RunID: start(t, r, runtime.RunConfig{Principal: "ann"}), Tool: "native"}, runtime.ToolError)
+				}
+			}
+			return nil, errors.New("refused by the bank: " + mine)
+		}
+	})
+	got := call(t, r, runtime.Call{RunID: start(t, r, runtime.RunConfig{Principal: "ann"}), Tool: "native"}, runtime.ToolError)
+	if fetched != 41 || got.Error == nil || got.Error.Message != "refused by the bank: [SECRET:API_KEY]" {
+		t.Errorf("fetched %d times: %+v", fetched, got.Error)
+	}
+}
+
 // A secret that is for another task is not handed over, nor is it fetched.
 func TestSecretScope(t *testing.T) {
 	fetched := false
