@@ -55,7 +55,7 @@ func (d *describer) operation(rt route) node {
 		op["security"] = []any{}
 	}
 	params := []any{}
-	for _, part := range strings.Split(rt.pattern, "/") {
+	for part := range strings.SplitSeq(rt.pattern, "/") {
 		if name, is := strings.CutPrefix(part, "{"); is {
 			params = append(params, node{"name": strings.TrimSuffix(name, "}"), "in": "path", "required": true, "schema": node{"type": "string"}})
 		}

@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -81,10 +82,8 @@ func (l TokenLine) check() (hash [sha256.Size]byte, err error) {
 			return hash, errors.New("a principal, tenant or role is too long or has characters that cannot be seen")
 		}
 	}
-	for _, role := range l.Roles {
-		if role == "" {
-			return hash, errors.New("a role has no name")
-		}
+	if slices.Contains(l.Roles, "") {
+		return hash, errors.New("a role has no name")
 	}
 	return hash, nil
 }
