@@ -44,7 +44,8 @@ try:
 except SystemExit as e:
     text = dumps({"value": None} if not e.code else {"raised": "SystemExit"})
 except BaseException as e:
-    text = dumps({"raised": type(e).__name__, "message": str(e)[:1000]})
+    line = e.lineno if isinstance(e, SyntaxError) else None
+    text = dumps({"raised": type(e).__name__, "message": str(e)[:1000], "line": line or 0})
 os.write(out, text.encode())
 os._exit(0)
 `
@@ -74,6 +75,7 @@ func (p nativePython) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Resul
 		Value   json.RawMessage
 		Raised  string
 		Message string
+		Line    int
 	}
 	if err := json.Unmarshal(result.Value, &said); err != nil {
 		return result, err
@@ -81,7 +83,7 @@ func (p nativePython) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Resul
 	result.Value = sandbox.RawJSON(said.Value)
 	if said.Raised != "" {
 		result.Status, result.Value = sandbox.StatusError, nil
-		result.Error = &sandbox.Error{Type: said.Raised, Message: said.Message}
+		result.Error = &sandbox.Error{Type: said.Raised, Message: said.Message, Line: said.Line}
 	}
 	return result, nil
 }
