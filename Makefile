@@ -15,6 +15,9 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 10s
 # What else go test is told, such as TESTFLAGS='-run Rows -v'.
 TESTFLAGS ?=
+# How long the tests of one package may take; on a busy machine with the race
+# detector some need more than ten minutes.
+TESTTIME ?= 30m
 
 GUESTS := $(patsubst guests/%/recipe.sh,%,$(wildcard guests/*/recipe.sh))
 # Python of the guest's own version for this machine; the build unpacked one.
@@ -47,15 +50,15 @@ browser: ## Install what the test of the console needs: Chromium and Playwright
 
 .PHONY: test
 test: guests clients browser ## Run all tests
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test -timeout $(TESTTIME) $(TESTFLAGS) ./...
 
 .PHONY: race
 race: guests clients browser compiler ## Run all tests with the race detector
-	CGO_ENABLED=1 $(GO) test -race -short $(TESTFLAGS) ./...
+	CGO_ENABLED=1 $(GO) test -race -short -timeout $(TESTTIME) $(TESTFLAGS) ./...
 
 .PHONY: attack
 attack: guests ## Run the attacks on the sandbox, one line each
-	$(GO) test -count=1 -v -run '$(ATTACKS)' ./runtime ./runtime/mcp ./sandbox/wasm ./sandbox/process ./internal/egress/...
+	$(GO) test -count=1 -timeout $(TESTTIME) -v -run '$(ATTACKS)' ./runtime ./runtime/mcp ./sandbox/wasm ./sandbox/process ./internal/egress/...
 
 .PHONY: fuzz
 fuzz: guests ## Fuzz every target for FUZZTIME (10s)
