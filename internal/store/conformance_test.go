@@ -32,7 +32,7 @@ func openTest(t testing.TB, path string) Store {
 	t.Helper()
 	s, err := Open(path)
 	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
+		t.Skipf("a store on disk needs Linux: %v", err)
 	}
 	ok(t, err)
 	t.Cleanup(func() {
