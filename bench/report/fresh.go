@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mayfly-run/mayfly/bench/measure"
 	"github.com/mayfly-run/mayfly/internal/variant"
 	"github.com/mayfly-run/mayfly/sandbox"
 	"github.com/mayfly-run/mayfly/sandbox/wasm"
@@ -34,7 +35,7 @@ func fresh(b *bench) error {
 	call := func(into *[]float64) error {
 		start := time.Now()
 		_, err := onePlusOne(b.ctx, e)
-		*into = append(*into, millis(time.Since(start)))
+		*into = append(*into, measure.Millis(time.Since(start)))
 		return err
 	}
 	for range 20 { // warm up
@@ -46,7 +47,7 @@ func fresh(b *bench) error {
 		if err := call(&ours); err != nil {
 			return err
 		}
-		ms, out, err := b.process(nil, b.python, "-I", "-c", "print(1+1)")
+		ms, out, err := measure.Process(b.ctx, nil, b.python, "-I", "-c", "print(1+1)")
 		if err != nil {
 			return err
 		}
@@ -60,10 +61,10 @@ func fresh(b *bench) error {
 			return err
 		}
 	}
-	b.compare("fresh call, median / python3 process, median", "ms", median(ours), median(theirs), 1.0/25)
-	b.compare("fresh call, p99 / python3 process, p99", "ms", quantile(ours, 0.99), quantile(theirs, 0.99), 1.0/8)
-	b.compare("fresh calls back to back, median / python3 process", "ms", median(burst), median(theirs), 0)
-	b.compare("fresh calls back to back, p99 / python3 process", "ms", quantile(burst, 0.99), median(theirs), 0)
+	b.compare("fresh call, median / python3 process, median", "ms", measure.Median(ours), measure.Median(theirs), 1.0/25)
+	b.compare("fresh call, p99 / python3 process, p99", "ms", measure.Quantile(ours, 0.99), measure.Quantile(theirs, 0.99), 1.0/8)
+	b.compare("fresh calls back to back, median / python3 process", "ms", measure.Median(burst), measure.Median(theirs), 0)
+	b.compare("fresh calls back to back, p99 / python3 process", "ms", measure.Quantile(burst, 0.99), measure.Median(theirs), 0)
 	return nil
 }
 
@@ -82,7 +83,7 @@ func privateMemory(b *bench) error {
 		}
 		kib = append(kib, float64(r.Usage.Dirtied)/1024)
 	}
-	b.figure("private memory of a 1+1 call, median", "KiB", median(kib), 1024)
+	b.figure("private memory of a 1+1 call, median", "KiB", measure.Median(kib), 1024)
 	b.figure("image", "MiB", float64(e.Info().ImageSize)/(1<<20), 0)
 	return nil
 }
@@ -132,11 +133,11 @@ func collector(b *bench) error {
 		for range 50 * b.rounds {
 			start := time.Now()
 			runtime.GC()
-			ms = append(ms, millis(time.Since(start)))
+			ms = append(ms, measure.Millis(time.Since(start)))
 		}
 		return ms
 	}
-	b.figure("runtime.GC() while nothing runs, worst", "ms", quantile(pauses(), 1), 0)
+	b.figure("runtime.GC() while nothing runs, worst", "ms", measure.Quantile(pauses(), 1), 0)
 	for _, guests := range []int{1, runtime.GOMAXPROCS(0)} {
 		ctx, cancel := context.WithCancel(b.ctx)
 		var wg sync.WaitGroup
@@ -153,8 +154,8 @@ func collector(b *bench) error {
 		if guests == 1 {
 			target = 10
 		}
-		b.figure(fmt.Sprintf("runtime.GC() while %d guests spin on %d cores, worst", guests, runtime.GOMAXPROCS(0)), "ms", quantile(busy, 1), target)
-		b.figure(fmt.Sprintf("runtime.GC() while %d guests spin, median", guests), "ms", median(busy), 0)
+		b.figure(fmt.Sprintf("runtime.GC() while %d guests spin on %d cores, worst", guests, runtime.GOMAXPROCS(0)), "ms", measure.Quantile(busy, 1), target)
+		b.figure(fmt.Sprintf("runtime.GC() while %d guests spin, median", guests), "ms", measure.Median(busy), 0)
 	}
 	return nil
 }
@@ -176,9 +177,9 @@ func deadline(b *bench) error {
 		if r.Status != sandbox.StatusTimeout {
 			return fmt.Errorf("a spinning guest ended %s", r.Status)
 		}
-		late = append(late, millis(r.Usage.Wall-timeout))
+		late = append(late, measure.Millis(r.Usage.Wall-timeout))
 	}
-	b.figure("from the deadline to the end of a spinning call, median", "ms", median(late), 0)
-	b.figure("from the deadline to the end of a spinning call, worst", "ms", quantile(late, 1), 0)
+	b.figure("from the deadline to the end of a spinning call, median", "ms", measure.Median(late), 0)
+	b.figure("from the deadline to the end of a spinning call, worst", "ms", measure.Quantile(late, 1), 0)
 	return nil
 }

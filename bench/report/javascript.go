@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/mayfly-run/mayfly/bench/workloads"
+	"github.com/mayfly-run/mayfly/bench/measure"
 	"github.com/mayfly-run/mayfly/guests"
 	"github.com/mayfly-run/mayfly/internal/variant"
 	"github.com/mayfly-run/mayfly/sandbox"
@@ -46,7 +46,7 @@ func freshJavaScript(b *bench) error {
 	call := func(into *[]float64, e *wasm.Engine) error {
 		start := time.Now()
 		_, err := onePlusOne(b.ctx, e)
-		*into = append(*into, millis(time.Since(start)))
+		*into = append(*into, measure.Millis(time.Since(start)))
 		return err
 	}
 	var warm, ours, theirs, other, burst, kib []float64
@@ -64,7 +64,7 @@ func freshJavaScript(b *bench) error {
 		if err := call(&other, python); err != nil {
 			return err
 		}
-		ms, _, err := b.process(nil, node, "-e", "1")
+		ms, _, err := measure.Process(b.ctx, nil, node, "-e", "1")
 		if err != nil {
 			return err
 		}
@@ -82,25 +82,14 @@ func freshJavaScript(b *bench) error {
 		}
 		kib = append(kib, float64(r.Usage.Dirtied)/1024)
 	}
-	b.compare("JavaScript: fresh call, median / node -e 1, median", "ms", median(ours), median(theirs), 1.0/100)
-	b.compare("JavaScript: fresh call, p99 / node -e 1, p99", "ms", quantile(ours, 0.99), quantile(theirs, 0.99), 0)
-	b.compare("JavaScript: fresh call / fresh Python call, median", "ms", median(ours), median(other), 1)
-	b.compare("JavaScript: fresh calls back to back, median / node -e 1", "ms", median(burst), median(theirs), 0)
-	b.figure("JavaScript: private memory of a 1+1 call, median", "KiB", median(kib), 0)
+	b.compare("JavaScript: fresh call, median / node -e 1, median", "ms", measure.Median(ours), measure.Median(theirs), 1.0/100)
+	b.compare("JavaScript: fresh call, p99 / node -e 1, p99", "ms", measure.Quantile(ours, 0.99), measure.Quantile(theirs, 0.99), 0)
+	b.compare("JavaScript: fresh call / fresh Python call, median", "ms", measure.Median(ours), measure.Median(other), 1)
+	b.compare("JavaScript: fresh calls back to back, median / node -e 1", "ms", measure.Median(burst), measure.Median(theirs), 0)
+	b.figure("JavaScript: private memory of a 1+1 call, median", "KiB", measure.Median(kib), 0)
 	b.figure("JavaScript: image", "MiB", float64(js.Info().ImageSize)/(1<<20), 0)
 	return nil
 }
-
-const groupJavaScript = `
-const totals = new Map();
-for (const row of rows) {
-  let t = totals.get(row.region);
-  if (!t) totals.set(row.region, t = [0, 0]);
-  t[0] += row.units;
-  t[1] += row.price * row.units;
-}
-const result = Object.fromEntries([...totals].sort().map(([k, [n, total]]) => [k, [n, Math.round(total)]]));
-`
 
 // rowsJavaScript is rows for the JavaScript guest, beside node, and beside the
 // guest's own JSON.parse of the same records.
@@ -115,8 +104,8 @@ func rowsJavaScript(b *bench) error {
 		return err
 	}
 	defer e.Close()
-	table := makeRows()
-	text, err := asJSON(table)
+	table := measure.MakeRows()
+	text, err := measure.AsJSON(table)
 	if err != nil {
 		return err
 	}
@@ -128,7 +117,7 @@ func rowsJavaScript(b *bench) error {
 				Code: code, Globals: map[string]any{name: value},
 				Limits: sandbox.Limits{Timeout: time.Minute, MaxMemory: 256 << 20},
 			})
-			ms := millis(time.Since(start))
+			ms := measure.Millis(time.Since(start))
 			if err != nil {
 				return 0, err
 			}
@@ -140,12 +129,12 @@ func rowsJavaScript(b *bench) error {
 	}
 	best, err := least(5*b.rounds,
 		func() (ms float64, err error) {
-			ms, want, err = b.process(text, node, "-e", "const rows = JSON.parse(require('fs').readFileSync(0, 'utf8'));"+groupJavaScript+"console.log(JSON.stringify(result))")
+			ms, want, err = measure.Process(b.ctx, text, node, "-e", "const rows = JSON.parse(require('fs').readFileSync(0, 'utf8'));"+measure.GroupJavaScript+"console.log(JSON.stringify(result))")
 			return
 		},
-		ours(groupJavaScript+"result", "rows", table),
-		ours(groupJavaScript+"result", "rows", sandbox.RawJSON(text)),
-		ours("const rows = JSON.parse(text);"+groupJavaScript+"result", "text", string(text)))
+		ours(measure.GroupJavaScript+"result", "rows", table),
+		ours(measure.GroupJavaScript+"result", "rows", sandbox.RawJSON(text)),
+		ours("const rows = JSON.parse(text);"+measure.GroupJavaScript+"result", "text", string(text)))
 	if err != nil {
 		return err
 	}
@@ -166,25 +155,25 @@ func meteringJavaScript(b *bench) error {
 		defer e.Close()
 		engines = append(engines, e)
 	}
-	all, err := allWorkloads(workloads.Files, ".js")
+	all, err := measure.Workloads(".js")
 	if err != nil {
 		return err
 	}
 	var metered, wazero []float64
 	for _, w := range all {
 		run := func(e *wasm.Engine) func() (float64, error) {
-			return func() (float64, error) { ms, _, err := w.inGuest(b, e); return ms, err }
+			return func() (float64, error) { ms, _, err := inGuest(b, e, w); return ms, err }
 		}
 		best, err := least(repeats*b.rounds, run(engines[0]), run(engines[1]), run(engines[2]))
 		if err != nil {
 			return err
 		}
-		b.compare("JavaScript, metered / unmetered: "+w.name, "ms", best[0], best[1], 0)
+		b.compare("JavaScript, metered / unmetered: "+w.Name, "ms", best[0], best[1], 0)
 		metered = append(metered, best[0]/best[1])
 		wazero = append(wazero, best[2]/best[0])
 	}
-	b.ratio("JavaScript, metered / unmetered: geometric mean", geomean(metered), 1.15)
-	b.ratio("JavaScript, WithCloseOnContextDone / metered: geometric mean (times slower)", geomean(wazero), 0)
+	b.ratio("JavaScript, metered / unmetered: geometric mean", measure.Geomean(metered), 1.15)
+	b.ratio("JavaScript, WithCloseOnContextDone / metered: geometric mean (times slower)", measure.Geomean(wazero), 0)
 	return nil
 }
 
@@ -201,7 +190,7 @@ func cpuJavaScript(b *bench) error {
 		return err
 	}
 	defer e.Close()
-	all, err := allWorkloads(workloads.Files, ".js")
+	all, err := measure.Workloads(".js")
 	if err != nil {
 		return err
 	}
@@ -214,9 +203,9 @@ console.log((used.user + used.system) / 1000 + ' ' + JSON.stringify(value));`
 	for _, w := range all {
 		var ours, theirs string
 		best, err := least(repeats*b.rounds,
-			func() (ms float64, err error) { ms, ours, err = w.inGuest(b, e); return },
+			func() (ms float64, err error) { ms, ours, err = inGuest(b, e, w); return },
 			func() (float64, error) {
-				_, out, err := b.process([]byte(w.code), node, "--jitless", "-e", driver)
+				_, out, err := measure.Process(b.ctx, []byte(w.Code), node, "--jitless", "-e", driver)
 				if err != nil {
 					return 0, err
 				}
@@ -228,11 +217,11 @@ console.log((used.user + used.system) / 1000 + ' ' + JSON.stringify(value));`
 			return err
 		}
 		if ours != theirs {
-			return fmt.Errorf("workload %s: %s in the guest, %s in node", w.name, ours, theirs)
+			return fmt.Errorf("workload %s: %s in the guest, %s in node", w.Name, ours, theirs)
 		}
-		b.compare("JavaScript, CPU-bound: "+w.name+" / node --jitless", "ms", best[0], best[1], 0)
+		b.compare("JavaScript, CPU-bound: "+w.Name+" / node --jitless", "ms", best[0], best[1], 0)
 		ratios = append(ratios, best[0]/best[1])
 	}
-	b.ratio(fmt.Sprintf("JavaScript, CPU-bound: geometric mean of %d", len(ratios)), geomean(ratios), 0)
+	b.ratio(fmt.Sprintf("JavaScript, CPU-bound: geometric mean of %d", len(ratios)), measure.Geomean(ratios), 0)
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mayfly-run/mayfly/bench/measure"
 	"github.com/mayfly-run/mayfly/sandbox"
 	"github.com/mayfly-run/mayfly/sandbox/process"
 )
@@ -123,14 +124,8 @@ func launches(line []string, n int) (l launched, err error) {
 		Command: line[0], Args: line[1:], Exec: libraries, Read: read,
 		Limits: process.Limits{Timeout: time.Minute, MaxMemory: 4 << 30},
 	}
-	wrap := []string{
-		"--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname", "sandbox", "--seccomp", "3",
-		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
-	}
-	for _, path := range append(append([]string{line[0]}, libraries...), read...) {
-		wrap = append(wrap, "--ro-bind", path, path)
-	}
-	wrap = append(append(wrap, "--"), line...)
+	wrap := append(measure.Bubblewrap(line[0]), "--seccomp", "3", "--")
+	wrap = append(wrap, line...)
 	ways := []struct {
 		run  func() error
 		into *float64
@@ -167,12 +162,12 @@ func launches(line []string, n int) (l launched, err error) {
 				return l, err
 			}
 			if i >= 5 { // warm
-				ways[w].took = append(ways[w].took, millis(time.Since(start)))
+				ways[w].took = append(ways[w].took, measure.Millis(time.Since(start)))
 			}
 		}
 	}
 	for _, w := range ways {
-		*w.into = median(w.took)
+		*w.into = measure.Median(w.took)
 	}
 	l.Program = filepath.Base(line[0])
 	return l, nil

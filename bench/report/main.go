@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/mayfly-run/mayfly/bench/measure"
 	"github.com/mayfly-run/mayfly/internal/variant"
 	"github.com/mayfly-run/mayfly/runtime"
 	"github.com/mayfly-run/mayfly/sandbox/wasm"
@@ -65,7 +66,7 @@ func run(out, only, cache, native string, rounds int) error {
 		cache = filepath.Join(dir, "mayfly")
 	}
 	b := &bench{ctx: context.Background(), cache: cache, native: native, rounds: rounds}
-	if b.python, err = findPython(b.ctx); err != nil {
+	if b.python, err = measure.FindPython(b.ctx); err != nil {
 		return err
 	}
 	for _, m := range []struct {

@@ -1,54 +1,21 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
+	"github.com/mayfly-run/mayfly/bench/measure"
 	"github.com/mayfly-run/mayfly/internal/variant"
 	"github.com/mayfly-run/mayfly/sandbox"
 )
 
+// groupGuest and groupNative are the group-by with its value, and with its
+// input and output.
 const (
-	rowCount  = 100_000
-	groupCode = `
-totals = {}
-for row in rows:
-    t = totals.setdefault(row["region"], [0, 0.0])
-    t[0] += row["units"]
-    t[1] += row["price"] * row["units"]
-result = {k: [n, round(total, 2)] for k, (n, total) in sorted(totals.items())}
-`
-	groupGuest  = groupCode + "result\n"
-	groupNative = "import json, sys\nrows = json.loads(sys.stdin.buffer.read())\n" + groupCode +
+	groupGuest  = measure.GroupPython + "result\n"
+	groupNative = "import json, sys\nrows = json.loads(sys.stdin.buffer.read())\n" + measure.GroupPython +
 		"print(json.dumps(result, separators=(',', ':')))\n"
 )
-
-// makeRows makes the same orders every time.
-func makeRows() *sandbox.Table {
-	r := rand.New(rand.NewPCG(1, 2))
-	regions := []string{"north", "south", "east", "west", "centre", "overseas"}
-	t := &sandbox.Table{Columns: []string{"id", "region", "customer", "units", "price", "paid"}}
-	for i := range rowCount {
-		t.Rows = append(t.Rows, []any{
-			i, regions[r.IntN(len(regions))], fmt.Sprintf("customer %d", r.IntN(5000)),
-			r.IntN(1000), float64(r.IntN(100_000)) / 100, r.IntN(2) == 0,
-		})
-	}
-	return t
-}
-
-func asJSON(t *sandbox.Table) ([]byte, error) {
-	records := make([]map[string]any, len(t.Rows))
-	for i, row := range t.Rows {
-		records[i] = make(map[string]any, len(row))
-		for j, v := range row {
-			records[i][t.Columns[j]] = v
-		}
-	}
-	return json.Marshal(records)
-}
 
 // rows compares 100,000 records in and a group-by out with a native python
 // process that reads the same records as JSON. Both sides count everything: the
@@ -59,8 +26,8 @@ func rows(b *bench) error {
 		return err
 	}
 	defer e.Close()
-	table := makeRows()
-	text, err := asJSON(table)
+	table := measure.MakeRows()
+	text, err := measure.AsJSON(table)
 	if err != nil {
 		return err
 	}
@@ -76,7 +43,7 @@ func rows(b *bench) error {
 				Code: groupGuest, Globals: map[string]any{"rows": rows},
 				Limits: sandbox.Limits{Timeout: time.Minute},
 			})
-			ms := millis(time.Since(start))
+			ms := measure.Millis(time.Since(start))
 			if err != nil {
 				return 0, err
 			}
@@ -88,7 +55,7 @@ func rows(b *bench) error {
 	}
 	best, err := least(5*b.rounds,
 		func() (ms float64, err error) {
-			ms, want, err = b.process(text, python, "-I", "-c", groupNative)
+			ms, want, err = measure.Process(b.ctx, text, python, "-I", "-c", groupNative)
 			return
 		},
 		ours(table), ours(sandbox.RawJSON(text)))

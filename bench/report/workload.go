@@ -1,52 +1,30 @@
 package main
 
 import (
-	"embed"
 	"fmt"
-	"io/fs"
-	"path"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/mayfly-run/mayfly/bench/workloads"
+	"github.com/mayfly-run/mayfly/bench/measure"
 	"github.com/mayfly-run/mayfly/internal/variant"
 	"github.com/mayfly-run/mayfly/sandbox"
 	"github.com/mayfly-run/mayfly/sandbox/wasm"
 )
 
-// workload is one CPU-bound script. It ends in an expression, its check value.
-type workload struct{ name, ending, code string }
-
-func allWorkloads(files embed.FS, ending string) ([]workload, error) {
-	names, err := fs.Glob(files, "*"+ending)
-	if err != nil {
-		return nil, err
-	}
-	var all []workload
-	for _, n := range names {
-		text, err := files.ReadFile(n)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, workload{strings.TrimSuffix(path.Base(n), ending), ending, string(text)})
-	}
-	return all, nil
-}
-
 // inGuest runs a workload and gives its processor time in milliseconds.
-func (w workload) inGuest(b *bench, e *wasm.Engine) (ms float64, value string, err error) {
+func inGuest(b *bench, e *wasm.Engine, w measure.Workload) (ms float64, value string, err error) {
 	r, err := e.Run(b.ctx, sandbox.Spec{
-		Name: w.name + w.ending, Code: w.code,
+		Name: w.Name + w.Ending, Code: w.Code,
 		Limits: sandbox.Limits{Timeout: 2 * time.Minute, MaxMemory: 512 << 20},
 	})
 	if err != nil {
 		return 0, "", err
 	}
 	if r.Status != sandbox.StatusOK {
-		return 0, "", fmt.Errorf("workload %s ended %s: %+v", w.name, r.Status, r.Error)
+		return 0, "", fmt.Errorf("workload %s ended %s: %+v", w.Name, r.Status, r.Error)
 	}
-	return millis(r.Usage.CPU), string(r.Value), nil
+	return measure.Millis(r.Usage.CPU), string(r.Value), nil
 }
 
 // nativeDriver runs a script given on standard input as the guest would and
@@ -65,10 +43,10 @@ print(ms, json.dumps(value, separators=(",", ":"), ensure_ascii=False))
 `
 
 // inNative runs a workload in a native python process.
-func (w workload) inNative(b *bench, python string) (ms float64, value string, err error) {
-	_, out, err := b.process([]byte(w.code), python, "-I", "-c", nativeDriver)
+func inNative(b *bench, python string, w measure.Workload) (ms float64, value string, err error) {
+	_, out, err := measure.Process(b.ctx, []byte(w.Code), python, "-I", "-c", nativeDriver)
 	if err != nil {
-		return 0, "", fmt.Errorf("workload %s: %w", w.name, err)
+		return 0, "", fmt.Errorf("workload %s: %w", w.Name, err)
 	}
 	first, value, _ := strings.Cut(strings.TrimSpace(out), " ")
 	ms, err = strconv.ParseFloat(first, 64)
@@ -107,7 +85,7 @@ func cpuBound(b *bench) error {
 		return err
 	}
 	defer e.Close()
-	all, err := allWorkloads(workloads.Files, ".py")
+	all, err := measure.Workloads(".py")
 	if err != nil {
 		return err
 	}
@@ -115,18 +93,18 @@ func cpuBound(b *bench) error {
 	for _, w := range all {
 		var ours, theirs string
 		best, err := least(repeats*b.rounds,
-			func() (ms float64, err error) { ms, ours, err = w.inGuest(b, e); return },
-			func() (ms float64, err error) { ms, theirs, err = w.inNative(b, b.native); return })
+			func() (ms float64, err error) { ms, ours, err = inGuest(b, e, w); return },
+			func() (ms float64, err error) { ms, theirs, err = inNative(b, b.native, w); return })
 		if err != nil {
 			return err
 		}
 		if ours != theirs {
-			return fmt.Errorf("workload %s: %s in the guest, %s in python", w.name, ours, theirs)
+			return fmt.Errorf("workload %s: %s in the guest, %s in python", w.Name, ours, theirs)
 		}
-		b.compare("CPU-bound: "+w.name, "ms", best[0], best[1], 0)
+		b.compare("CPU-bound: "+w.Name, "ms", best[0], best[1], 0)
 		ratios = append(ratios, best[0]/best[1])
 	}
-	b.ratio(fmt.Sprintf("CPU-bound: geometric mean of %d", len(ratios)), geomean(ratios), 4.5)
+	b.ratio(fmt.Sprintf("CPU-bound: geometric mean of %d", len(ratios)), measure.Geomean(ratios), 4.5)
 	return nil
 }
 
@@ -146,7 +124,7 @@ func metering(b *bench) error {
 		defer e.Close()
 		engines = append(engines, e)
 	}
-	all, err := allWorkloads(workloads.Files, ".py")
+	all, err := measure.Workloads(".py")
 	if err != nil {
 		return err
 	}
@@ -157,7 +135,7 @@ func metering(b *bench) error {
 			return err
 		}
 		run := func(e *wasm.Engine) func() (float64, error) {
-			return func() (float64, error) { ms, _, err := w.inGuest(b, e); return ms, err }
+			return func() (float64, error) { ms, _, err := inGuest(b, e, w); return ms, err }
 		}
 		best, err := least(repeats*b.rounds, run(engines[0]), run(engines[1]), run(engines[2]))
 		if err != nil {
@@ -167,16 +145,16 @@ func metering(b *bench) error {
 		metered = append(metered, best[0]/best[1])
 		wazero = append(wazero, best[2]/best[0])
 	}
-	b.ratio("metered / unmetered: geometric mean", geomean(metered), 1.12)
-	b.ratio("WithCloseOnContextDone / metered: geometric mean (times slower)", geomean(wazero), 0)
+	b.ratio("metered / unmetered: geometric mean", measure.Geomean(metered), 1.12)
+	b.ratio("WithCloseOnContextDone / metered: geometric mean (times slower)", measure.Geomean(wazero), 0)
 	return nil
 }
 
-func find(all []workload, name string) (workload, error) {
+func find(all []measure.Workload, name string) (measure.Workload, error) {
 	for _, w := range all {
-		if w.name == name {
+		if w.Name == name {
 			return w, nil
 		}
 	}
-	return workload{}, fmt.Errorf("there is no workload %s", name)
+	return measure.Workload{}, fmt.Errorf("there is no workload %s", name)
 }

@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"bytes"
@@ -13,10 +13,10 @@ import (
 // systemPython is where a distribution has its own python3.
 const systemPython = "/usr/bin/python3"
 
-// findPython gives the machine's python3: the distribution's own, or the
+// FindPython gives the machine's python3: the distribution's own, or the
 // interpreter itself behind whatever wrapper is on the PATH, since a wrapper
 // would make the comparison flattering.
-func findPython(ctx context.Context) (string, error) {
+func FindPython(ctx context.Context) (string, error) {
 	if _, err := os.Stat(systemPython); err == nil {
 		return systemPython, nil
 	}
@@ -27,20 +27,18 @@ func findPython(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// process runs a program to its end and gives the wall time in milliseconds
+// Process runs a program to its end and gives the wall time in milliseconds
 // and what it printed.
-func (b *bench) process(stdin []byte, program string, args ...string) (ms float64, out string, err error) {
-	cmd := exec.CommandContext(b.ctx, program, args...)
+func Process(ctx context.Context, stdin []byte, program string, args ...string) (ms float64, out string, err error) {
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdin = bytes.NewReader(stdin)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	start := time.Now()
 	text, err := cmd.Output()
-	ms = millis(time.Since(start))
+	ms = Millis(time.Since(start))
 	if err != nil {
 		return 0, "", fmt.Errorf("%s: %w: %s", program, err, stderr.String())
 	}
 	return ms, string(text), nil
 }
-
-func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
