@@ -15,6 +15,8 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 10s
 # What else go test is told, such as TESTFLAGS='-run Rows -v'.
 TESTFLAGS ?=
+# What the run of CPython's own tests is told, such as CONFORMANCE='-shard 1/4'.
+CONFORMANCE ?=
 # How long the tests of one package may take; on a busy machine with the race
 # detector some need more than ten minutes.
 TESTTIME ?= 30m
@@ -59,6 +61,20 @@ race: guests clients browser compiler ## Run all tests with the race detector
 .PHONY: attack
 attack: guests ## Run the attacks on the sandbox, one line each
 	$(GO) test -count=1 -timeout $(TESTTIME) -v -run '$(ATTACKS)' ./runtime ./runtime/mcp ./sandbox/wasm ./sandbox/process ./internal/egress/...
+
+.PHONY: conformance
+conformance: guests conformance-tests ## Run CPython's own tests in the guest (about an hour; goes on where it was)
+	$(GO) run ./bench/conformance $(CONFORMANCE)
+
+.PHONY: conformance-slice
+conformance-slice: guests conformance-tests ## Run the part of them that covers the language itself
+	$(GO) run ./bench/conformance -slice -fresh -results bench/out/conformance-slice.jsonl
+
+# CPython's own tests, from the sources that the guest is built from.
+.PHONY: conformance-tests
+conformance-tests: setup
+	@mkdir -p bench/out
+	@bash guests/build/main.sh --tests bench/out/python-tests python
 
 .PHONY: fuzz
 fuzz: guests ## Fuzz every target for FUZZTIME (10s)

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Builds a guest: main.sh [--cache DIR] [--out DIR] NAME
+# Builds a guest: main.sh [--cache DIR] [--out DIR] [--tests LINK] NAME
 #
 # guests/NAME/recipe.sh says how. What it makes is kept in layers below the
 # cache directory, each under a key that is the hash of everything that goes
 # into it, so that nothing is built twice on one machine. The finished module
-# and its description are copied to the output directory.
+# and its description are copied to the output directory. With --tests it
+# builds nothing: it gets the tests that the sources of the interpreter come with
+# and makes LINK a symbolic link to their directory.
 #
 # MAYFLY_CACHE_DIR    where the cache is     (default: $XDG_CACHE_HOME/mayfly)
 # MAYFLY_GUEST_FAST   1: skip the optimiser, for work on the shim
@@ -17,15 +19,17 @@ unset APT_CONFIG CC CXX CFLAGS CPPFLAGS LDFLAGS MAKEFLAGS CONFIG_SITE PYTHONHOME
 guests=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${MAYFLY_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/mayfly}
 out=$guests/artefacts
+tests=
 while [ $# -gt 1 ]; do
 	case $1 in
 	--cache) cache=$2 ;;
 	--out) out=$2 ;;
+	--tests) tests=$2 ;;
 	*) echo "main.sh: unknown option $1" >&2; exit 2 ;;
 	esac
 	shift 2
 done
-name=${1:?usage: main.sh [--cache DIR] [--out DIR] NAME}
+name=${1:?usage: main.sh [--cache DIR] [--out DIR] [--tests LINK] NAME}
 here=$guests/$name
 if [ ! -f "$here/recipe.sh" ]; then
 	echo "main.sh: there is no guest called $name: $here/recipe.sh is missing" >&2
@@ -56,6 +60,11 @@ mkdir -p "$store" "$out"
 refuse_shared "$cache"
 refuse_shared "$store"
 prune_layers
+if [ -n "$tests" ]; then
+	take_tests
+	ln -sfn "$tests_dir" "$tests"
+	exit
+fi
 build_guest
 
 for file in "$name.json" "$name.wasm.zst"; do

@@ -4,11 +4,16 @@
 #   python-base    the sources, compiled: archives, headers, build tools
 #   python-stdlib  the standard library and the time zones, frozen
 #   python         shim and bootstrap, linked with both and optimised
+#
+# And one beside them, of which nothing is built:
+#
+#   python-tests   CPython's own tests
 
 . "$here/tools.sh"
 . "$here/base.sh"
 . "$here/stdlib.sh"
 . "$here/link.sh"
+. "$here/tests.sh"
 
 build_guest() {
 	fast=${MAYFLY_GUEST_FAST:-0}

@@ -3,6 +3,8 @@
 // programs that use Mayfly.
 package variant
 
+import "io/fs"
+
 // Variant is a set of differences from the real engine. The zero value is the
 // real engine.
 type Variant struct {
@@ -12,4 +14,7 @@ type Variant struct {
 	// EngineDeadline uses wazero's own way to interrupt a guest
 	// (WithCloseOnContextDone).
 	EngineDeadline bool
+	// Files, if set, is a directory that every call sees as /mnt, read-only. It
+	// is read when the engine starts, and is no part of the image.
+	Files fs.FS
 }

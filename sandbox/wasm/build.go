@@ -26,7 +26,9 @@ import (
 func (e *Engine) prepare(ctx context.Context) error {
 	sum := sha256.Sum256(e.config.Guest.Module)
 	e.guestDigest = hex.EncodeToString(sum[:])
-	key := entryKey(e.guestDigest, e.config.Variant)
+	compiled := e.config.Variant
+	compiled.Files = nil // nothing that is cached depends on them
+	key := entryKey(e.guestDigest, compiled)
 	if e.config.CacheDir == "" {
 		return e.build(ctx, "")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/mayfly-run/mayfly/sandbox"
+	"github.com/mayfly-run/mayfly/sandbox/wasm/internal/memfs"
 )
 
 // Engine runs calls of one guest. It is safe for concurrent use.
@@ -22,6 +23,7 @@ type Engine struct {
 	module    []byte // the rewritten guest
 	image     *image
 	untried   bool // leave out the first call, for tests
+	tree      *memfs.Tree
 
 	queue *queue
 	pool  *pool
@@ -41,6 +43,13 @@ func New(ctx context.Context, config Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{config: config}
+	if files := config.Variant.Files; files != nil {
+		tree, err := memfs.NewTree(files)
+		if err != nil {
+			return nil, err
+		}
+		e.tree = tree
+	}
 	if err := e.prepare(ctx); err != nil {
 		e.free()
 		return nil, err

@@ -38,7 +38,7 @@ func (e *Engine) newInstance(img *image, grow uint64) (*instance, error) {
 	}
 	w := newWorld(0)
 	if img != nil {
-		w.clock.base = img.mono
+		w.clock.base, w.tree = img.mono, e.tree
 		img.warm(memory)
 	}
 	ctx := experimental.WithMemoryAllocator(context.Background(), experimental.MemoryAllocatorFunc(

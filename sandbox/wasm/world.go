@@ -26,7 +26,8 @@ type world struct {
 	clock clock
 	rand  io.Reader
 	files *memfs.FS
-	call  *call // nil while the instance waits
+	tree  *memfs.Tree // what /mnt shows, nil for none
+	call  *call       // nil while the instance waits
 }
 
 // clock gives the guest its time. The zero value is live time.
@@ -76,6 +77,7 @@ func (w *world) begin(c *call) {
 		MaxBytes: c.spec.Limits.MaxFileBytes,
 		Room:     c.inst.memory.room,
 		Clock:    func() time.Time { return time.Unix(0, w.Walltime()) },
+		Tree:     w.tree,
 	})
 	c.inst.memory.files = w.fileBytes
 	if d := c.spec.Deterministic; d != nil {

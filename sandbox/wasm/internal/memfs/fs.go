@@ -56,6 +56,8 @@ func (f *FS) OpenFile(path string, flag experimental.Oflag, _ fs.FileMode) (expe
 		return nil, experimental.EISDIR
 	case !n.isDir() && (p.slash || has(experimental.O_DIRECTORY)):
 		return nil, experimental.ENOTDIR
+	case n.fixed && n.isRegular() && (access != experimental.O_RDONLY || has(experimental.O_TRUNC)):
+		return nil, experimental.EROFS
 	}
 	if errno := f.mayOpen(n); errno != 0 {
 		return nil, errno

@@ -1,6 +1,6 @@
 // Package memfs is the file system that a guest sees: a read-only root with
 // one private, writable directory, /tmp, held in the host's memory, and the
-// device /dev/null.
+// device /dev/null. A host may add a directory of its own, /mnt, read-only.
 //
 // One [FS] serves one call and is dropped with it, so nothing a guest writes
 // outlives its call. It guarantees that
@@ -63,6 +63,9 @@ type Config struct {
 	Room func() int64
 	// Clock gives the time for time stamps. Default [time.Now].
 	Clock func() time.Time
+	// Tree, if set, is shown as /mnt, read-only. It costs the file system
+	// nothing and counts against no limit. Default: there is no /mnt.
+	Tree *Tree
 }
 
 // FS is one guest's file system. It implements sys.FS of wazero. The zero

@@ -79,6 +79,8 @@ func (f *FS) lookup(dir *node, text string) *node {
 		return &f.tmp
 	case dir == rootNode && text == "dev":
 		return devNode
+	case dir == rootNode && text == treeName && f.config.Tree != nil:
+		return f.config.Tree.root
 	case dir == devNode && text == "null":
 		return nullNode
 	}
@@ -94,6 +96,9 @@ func (f *FS) list(dir *node, age uint64) []*name {
 	switch dir {
 	case rootNode:
 		order = []*name{nameDev, {text: "tmp", age: 2, node: &f.tmp}}
+		if f.config.Tree != nil {
+			order = append(order, &name{text: treeName, age: 3, node: f.config.Tree.root})
+		}
 	case devNode:
 		order = []*name{nameNull}
 	}
