@@ -17,6 +17,8 @@ FUZZTIME ?= 10s
 TESTFLAGS ?=
 # What the run of CPython's own tests is told, such as CONFORMANCE='-shard 1/4'.
 CONFORMANCE ?=
+# What make bench-peers is told, such as PEERSFLAGS='-quick -only start'.
+PEERSFLAGS ?=
 # How long the tests of one package may take; on a busy machine with the race
 # detector some need more than ten minutes.
 TESTTIME ?= 30m
@@ -90,6 +92,10 @@ bench: guests ## Measure what the README claims, against native Python
 	MAYFLY_NATIVE_PYTHON=$(NATIVE_PYTHON) $(GO) run ./bench/report
 	$(GO) test -run '^$$' -bench '^BenchmarkDecide$$' ./governor
 
+.PHONY: bench-peers
+bench-peers: guests peers ## Measure Mayfly beside what else runs such code
+	$(GO) run ./bench/peers -out bench/results $(PEERSFLAGS)
+
 .PHONY: corpus
 corpus: ## Measure the sanitizers on the labelled corpus
 	$(GO) run ./bench/corpus
@@ -156,6 +162,12 @@ guests-verify: setup ## Build the guests from nothing and compare
 .PHONY: node
 node:
 	@command -v npm >/dev/null || { apt-get -q=2 update && DEBIAN_FRONTEND=noninteractive apt-get -q=2 install -y --no-install-recommends nodejs npm; }
+
+# What Mayfly is measured beside: packages of Debian and of npm.
+.PHONY: peers
+peers: node
+	@command -v bwrap >/dev/null && command -v python3 >/dev/null || { apt-get -q=2 update && DEBIAN_FRONTEND=noninteractive apt-get -q=2 install -y --no-install-recommends bubblewrap python3; }
+	@cd bench/peers/drivers && { cmp -s package-lock.json node_modules/.from || { npm ci --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.from; }; }
 
 # The race detector needs a C compiler, nothing else does.
 .PHONY: compiler
