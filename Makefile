@@ -29,6 +29,9 @@ NATIVE_PYTHON ?= $(firstword $(shell ls -t $${MAYFLY_CACHE_DIR:-$${XDG_CACHE_HOM
 # The tests in which a guest, a program, or who can write to the cache, is hostile.
 ATTACKS := Attacks|Upstream|Tree|Contract|Guest|Hostile|Cancel|Deadline|HostCalls|Reentrant|Cache|Flat|Rebinding|Redirects|Proxy|NativeNetwork
 
+# What make verify is told; go run ./bench/verify --help lists it.
+VERIFYFLAGS ?=
+
 export CGO_ENABLED ?= 0
 
 ##@ Use
@@ -137,6 +140,12 @@ generate: ## Write generated files anew
 .PHONY: generate-check
 generate-check: generate
 	@if git rev-parse --git-dir >/dev/null 2>&1; then git diff --exit-code; fi
+
+# What claims rest on is in bench/verify/claims.tsv. VERIFYFLAGS='--skip race,guests-verify'
+# leaves the slow steps out.
+.PHONY: verify
+verify: guests clients browser compiler ## Show every claim of the project on this machine, in one table
+	MAYFLY_NATIVE_PYTHON=$(NATIVE_PYTHON) $(GO) run ./bench/verify $(VERIFYFLAGS)
 
 ##@ Guests
 
