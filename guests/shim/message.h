@@ -35,7 +35,7 @@ typedef struct {
     uint64_t dropped;
 } buffer;
 
-/* Both are false when there is no memory; no Python exception is set. */
+/* Both are false when there is no memory; no exception of the guest language is set. */
 bool buffer_append(buffer *b, const void *data, size_t len);
 
 static inline bool buffer_write(buffer *b, const void *data, size_t len)

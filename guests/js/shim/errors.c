@@ -225,7 +225,7 @@ static bool next_frame(const char **text, frame *f)
 
 static bool in_source(const frame *f)
 {
-    return f->file_len == strlen(call.name) && memcmp(f->file, call.name, f->file_len) == 0;
+    return f->file_len == call.name_len && memcmp(f->file, call.name, f->file_len) == 0;
 }
 
 static bool same_frame(const frame *a, const frame *b)

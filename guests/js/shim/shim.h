@@ -7,19 +7,8 @@
 #define MAYFLY_SHIM_H
 
 #include "engine.h"
-#include "message.h"
+#include "request.h"
 
-/* The request that is being served. */
-typedef struct {
-    const char *code; /* NUL-terminated in place */
-    size_t code_len;
-    const char *name; /* what stacks call the source; NUL-terminated */
-    uint32_t max_depth;
-    uint64_t max_value; /* bytes of the value's JSON text that are kept */
-    bool host_calls;    /* the caller granted host calls */
-} request;
-
-extern request call;
 extern JSRuntime *rt;
 extern JSContext *ctx;
 

@@ -4,6 +4,7 @@
  * dict stand once for all dicts that have the same ones, so a row costs an
  * allocation and its values. */
 #define Py_BUILD_CORE 1
+#include "globals.h"
 #include "shim.h"
 
 #include "pycore_dict.h"
@@ -14,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORMAT 1u
-#define SLOTS 1024u
 #define MAX_DEPTH 10000u
 
 /* Arguments from this many bytes on are hidden from the collector, which would
@@ -25,24 +24,6 @@
 /* A shape that this many dicts have is worth a shared key table. */
 #define SHARE_FROM 4u
 
-enum {
-    TAG_NONE,
-    TAG_TRUE,
-    TAG_FALSE,
-    TAG_INT,
-    TAG_BIG_INT,
-    TAG_FLOAT,
-    TAG_ASCII,
-    TAG_UTF8,
-    TAG_BYTES,
-    TAG_LIST,
-    TAG_DICT,
-    TAG_KEEP_ASCII,
-    TAG_KEEP_UTF8,
-    TAG_KEPT,
-    TAG_SMALL_INT = 0x80, /* and up to 0xFF: 0 to 127 */
-};
-
 /* The keys that dicts have in common. */
 typedef struct {
     uint32_t count, uses;
@@ -51,18 +32,17 @@ typedef struct {
 } shape;
 
 typedef struct {
-    const uint8_t *at, *end;
+    span in;
     uint32_t shape_count, depth;
     shape *shapes;
-    PyObject *slots[SLOTS];
+    PyObject *slots[GLOBALS_SLOTS];
 } reader;
 
 static PyObject *read_value(reader *r);
 
-/* The host writes this form, so a fault in it is a bug between the two. */
 static PyObject *damaged(void)
 {
-    PyErr_SetString(PyExc_SystemError, "the globals of this call are damaged; this is a fault of the host, please report it");
+    PyErr_SetString(PyExc_SystemError, GLOBALS_DAMAGED);
     return NULL;
 }
 
@@ -78,87 +58,40 @@ static bool is_damaged(void)
     return false;
 }
 
-static inline bool has(const reader *r, size_t len)
-{
-    return len <= (size_t)(r->end - r->at);
-}
-
-static inline bool read_uint(reader *r, uint64_t *value)
-{
-    uint64_t v = 0;
-    for (unsigned shift = 0; shift < 64 && r->at < r->end; shift += 7) {
-        uint8_t c = *r->at++;
-        v |= (uint64_t)(c & 0x7F) << shift;
-        if (c < 0x80) {
-            *value = v;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A count of things that take at least one byte each. */
-static inline bool read_count(reader *r, uint32_t *count)
-{
-    uint64_t v;
-    if (!read_uint(r, &v) || !has(r, v)) {
-        return false;
-    }
-    *count = (uint32_t)v;
-    return true;
-}
-
-static inline uint32_t get_u32(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
 static inline PyObject *read_ascii(reader *r)
 {
     uint32_t len;
-    if (!read_count(r, &len)) {
+    if (!span_count(&r->in, &len)) {
         return damaged();
     }
     PyObject *text;
     if (len <= 1) {
-        text = PyUnicode_FromStringAndSize((const char *)r->at, len); /* the immortal ones */
+        text = PyUnicode_FromStringAndSize((const char *)r->in.at, len); /* the immortal ones */
     } else {
         text = PyUnicode_New((Py_ssize_t)len, 127);
         if (text != NULL) {
-            memcpy(PyUnicode_1BYTE_DATA(text), r->at, len);
+            memcpy(PyUnicode_1BYTE_DATA(text), r->in.at, len);
         }
     }
-    r->at += len;
+    r->in.at += len;
     return text;
 }
 
 static PyObject *read_utf8(reader *r)
 {
     uint32_t len;
-    if (!read_count(r, &len)) {
+    if (!span_count(&r->in, &len)) {
         return damaged();
     }
-    PyObject *text = PyUnicode_DecodeUTF8((const char *)r->at, (Py_ssize_t)len, NULL);
-    r->at += len;
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)r->in.at, (Py_ssize_t)len, NULL);
+    r->in.at += len;
     return text;
-}
-
-static inline bool read_slot(reader *r, uint32_t *slot)
-{
-    if (!has(r, 2)) {
-        return false;
-    }
-    *slot = (uint32_t)r->at[0] | (uint32_t)r->at[1] << 8;
-    r->at += 2;
-    return *slot < SLOTS;
 }
 
 static PyObject *read_kept(reader *r, uint8_t tag)
 {
     uint32_t slot;
-    if (!read_slot(r, &slot)) {
+    if (!span_slot(&r->in, &slot)) {
         return damaged();
     }
     if (tag != TAG_KEPT) {
@@ -174,7 +107,7 @@ static PyObject *read_kept(reader *r, uint8_t tag)
 static PyObject *read_list(reader *r)
 {
     uint32_t count;
-    if (!read_count(r, &count) || r->depth == MAX_DEPTH) {
+    if (!span_count(&r->in, &count) || r->depth == MAX_DEPTH) {
         return damaged();
     }
     r->depth++;
@@ -258,12 +191,8 @@ static PyObject *read_shared(reader *r, shape *s)
 
 static PyObject *read_dict(reader *r)
 {
-    if (!has(r, 4) || r->depth == MAX_DEPTH) {
-        return damaged();
-    }
-    uint32_t index = get_u32(r->at);
-    r->at += 4;
-    if (index >= r->shape_count) {
+    uint32_t index;
+    if (!span_u32(&r->in, &index) || index >= r->shape_count || r->depth == MAX_DEPTH) {
         return damaged();
     }
     shape *s = &r->shapes[index];
@@ -290,10 +219,10 @@ static PyObject *read_dict(reader *r)
 
 static PyObject *read_value(reader *r)
 {
-    if (!has(r, 1)) {
+    if (!span_has(&r->in, 1)) {
         return damaged();
     }
-    uint8_t tag = *r->at++;
+    uint8_t tag = *r->in.at++;
     if (tag >= TAG_SMALL_INT) {
         return PyLong_FromLong(tag - TAG_SMALL_INT);
     }
@@ -305,28 +234,26 @@ static PyObject *read_value(reader *r)
     case TAG_FALSE:
         return Py_False;
     case TAG_INT: {
-        uint64_t v;
-        if (!read_uint(r, &v)) {
+        int64_t v;
+        if (!span_int(&r->in, &v)) {
             return damaged();
         }
-        return PyLong_FromLongLong((long long)(v >> 1) ^ -(long long)(v & 1));
+        return PyLong_FromLongLong(v);
     }
     case TAG_BIG_INT: {
         uint32_t len;
-        if (!read_count(r, &len)) {
+        if (!span_count(&r->in, &len)) {
             return damaged();
         }
-        PyObject *value = _PyLong_FromByteArray(r->at, len, 1, 1);
-        r->at += len;
+        PyObject *value = _PyLong_FromByteArray(r->in.at, len, 1, 1);
+        r->in.at += len;
         return value;
     }
     case TAG_FLOAT: {
         double v;
-        if (!has(r, sizeof v)) {
+        if (!span_float(&r->in, &v)) {
             return damaged();
         }
-        memcpy(&v, r->at, sizeof v);
-        r->at += sizeof v;
         return PyFloat_FromDouble(v);
     }
     case TAG_ASCII:
@@ -335,11 +262,11 @@ static PyObject *read_value(reader *r)
         return read_utf8(r);
     case TAG_BYTES: {
         uint32_t len;
-        if (!read_count(r, &len)) {
+        if (!span_count(&r->in, &len)) {
             return damaged();
         }
-        PyObject *value = PyBytes_FromStringAndSize((const char *)r->at, (Py_ssize_t)len);
-        r->at += len;
+        PyObject *value = PyBytes_FromStringAndSize((const char *)r->in.at, (Py_ssize_t)len);
+        r->in.at += len;
         return value;
     }
     case TAG_LIST:
@@ -357,7 +284,7 @@ static PyObject *read_value(reader *r)
 
 static bool read_shapes(reader *r)
 {
-    if (!read_count(r, &r->shape_count)) {
+    if (!span_count(&r->in, &r->shape_count)) {
         return is_damaged();
     }
     r->shapes = calloc(r->shape_count + 1, sizeof *r->shapes);
@@ -367,7 +294,7 @@ static bool read_shapes(reader *r)
     for (uint32_t i = 0; i < r->shape_count; i++) {
         shape *s = &r->shapes[i];
         uint64_t uses;
-        if (!read_uint(r, &uses) || !read_count(r, &s->count)) {
+        if (!span_uint(&r->in, &uses) || !span_count(&r->in, &s->count)) {
             return is_damaged();
         }
         s->uses = uses > UINT32_MAX ? UINT32_MAX : (uint32_t)uses;
@@ -383,31 +310,29 @@ static bool read_shapes(reader *r)
             PyUnicode_InternInPlace(&s->keys[k]);
         }
     }
-    return r->at == r->end || is_damaged();
+    return r->in.at == r->in.end || is_damaged();
 }
 
 bool globals_load(PyObject *namespace, const uint8_t *data, size_t len)
 {
-    if (len < 8 || get_u32(data) != FORMAT || get_u32(data + 4) > len - 8) {
+    span value, shapes;
+    if (!globals_open(data, len, &value, &shapes)) {
         return is_damaged();
     }
     reader *r = calloc(1, sizeof *r);
     if (r == NULL) {
         return no_memory();
     }
-    const uint8_t *values_end = data + 8 + get_u32(data + 4);
-    r->at = values_end;
-    r->end = data + len;
+    r->in = shapes;
     if (!read_shapes(r)) {
         return false;
     }
-    r->at = data + 8;
-    r->end = values_end;
+    r->in = value;
 
     int enabled = PyGC_Disable();
     PyObject *globals = read_value(r);
     bool ok = globals != NULL;
-    if (ok && (r->at != r->end || !PyDict_CheckExact(globals))) {
+    if (ok && (r->in.at != r->in.end || !PyDict_CheckExact(globals))) {
         ok = is_damaged();
     }
     if (ok) {

@@ -5,27 +5,11 @@
 #include "pycore_interp.h"
 #include "pycore_pystate.h"
 
-#include <stdlib.h>
-#include <string.h>
 
-#define ABI 2u
-#define DEFAULT_MAX_DEPTH 64u
 /* The encoder recurses once for each level; this many fit its stack. */
 #define MAX_MAX_DEPTH 10000u
 
-enum { CONFIG_ABI = 1, CONFIG_TAGS = CONFIG_ABI };
-enum { INFO_ABI = 1, INFO_LANGUAGE, INFO_VERSION, INFO_SCRATCH };
-enum { REQUEST_CODE = 1, REQUEST_NAME, REQUEST_GLOBALS, REQUEST_OPTIONS, REQUEST_TAGS = REQUEST_OPTIONS };
-enum { OPTION_HOST_CALLS = 1 };
-
-/* A small call lives here: its request, and behind that its response, so that
- * both dirty one page. */
-static _Alignas(4096) uint8_t scratch[64 * 1024];
-/* What is said to fit leaves room for the response and a terminating NUL. */
-#define SCRATCH_REQUEST (sizeof scratch - 4096)
-
 bootstrap boot;
-request call;
 
 static PyObject *main_dict, *default_name;
 /* What finish() compares with: how things were before user code ran. */
@@ -34,12 +18,6 @@ static struct {
 } streams[2];
 static PyObject *log_handlers;
 static Py_ssize_t log_handler_count;
-
-__attribute__((export_name("mayfly_alloc"))) void *mayfly_alloc(uint32_t len)
-{
-    /* One more byte: the code is NUL-terminated where it lies. */
-    return len < INT32_MAX ? malloc((size_t)len + 1) : NULL;
-}
 
 /* sys.exit() and sys.exit(0) end the code as its last line would. */
 static bool is_clean_exit(void)
@@ -60,44 +38,12 @@ static bool is_clean_exit(void)
     return clean;
 }
 
-static bool read_request(uint8_t *data, uint32_t len, section *sections)
+static PyObject *source_name(void)
 {
-    if (!message_read(data, len, sections, REQUEST_TAGS)) {
-        return false;
-    }
-    section code = sections[REQUEST_CODE - 1], options = sections[REQUEST_OPTIONS - 1];
-    if (code.data == NULL) {
-        return false;
-    }
-    call.max_depth = DEFAULT_MAX_DEPTH;
-    call.max_value = UINT64_MAX;
-    if (options.data != NULL) {
-        uint32_t flags;
-        if (options.len != 16) {
-            return false;
-        }
-        memcpy(&call.max_depth, options.data, 4);
-        memcpy(&flags, options.data + 4, 4);
-        memcpy(&call.max_value, options.data + 8, 8);
-        if (call.max_depth > MAX_MAX_DEPTH || flags & ~(uint32_t)OPTION_HOST_CALLS) {
-            return false;
-        }
-        call.host_calls = flags & OPTION_HOST_CALLS;
-    }
-    /* The byte behind the code is padding, or the tag of a section that has
-     * been read already, or the byte that mayfly_alloc adds. */
-    code.data[code.len] = 0;
-    call.code = (const char *)code.data;
-    call.code_len = code.len;
-    return true;
-}
-
-static PyObject *source_name(section name)
-{
-    if (name.data == NULL) {
+    if (call.name == NULL) {
         return default_name;
     }
-    PyObject *text = PyUnicode_DecodeUTF8((const char *)name.data, name.len, "replace");
+    PyObject *text = PyUnicode_DecodeUTF8(call.name, (Py_ssize_t)call.name_len, "replace");
     if (text == NULL || PyUnicode_Compare(text, default_name) == 0) {
         return text;
     }
@@ -152,10 +98,10 @@ static void finish(void)
 }
 
 /* Runs call.code and writes the response. */
-static uint64_t run(buffer *out, PyObject *name, section globals)
+static uint64_t run(buffer *out, PyObject *name)
 {
     PyObject *value = NULL;
-    if (globals.data == NULL || globals_load(main_dict, globals.data, globals.len)) {
+    if (call.globals.data == NULL || globals_load(main_dict, call.globals.data, call.globals.len)) {
         value = code_run(name, main_dict);
     }
     end_user_code();
@@ -169,23 +115,16 @@ static uint64_t run(buffer *out, PyObject *name, section globals)
 
 __attribute__((export_name("mayfly_run"))) uint64_t mayfly_run(uint8_t *data, uint32_t len)
 {
-    section sections[REQUEST_TAGS] = {0};
-    if (main_dict == NULL || !read_request(data, len, sections)) {
+    if (main_dict == NULL || !request_read(data, len, MAX_MAX_DEPTH)) {
         return 0;
     }
-    buffer out = {0};
-    if (data == scratch && len <= SCRATCH_REQUEST) {
-        uint32_t used = (len + 1 + MESSAGE_ALIGN - 1) & ~(MESSAGE_ALIGN - 1);
-        out = (buffer){.data = scratch + used, .cap = sizeof scratch - used};
-    } else {
-        out = (buffer){.data = scratch, .cap = sizeof scratch};
-    }
-    PyObject *name = source_name(sections[REQUEST_NAME - 1]);
+    buffer out = request_room(data, len);
+    PyObject *name = source_name();
     if (name == NULL) {
         end_user_code();
         return respond_raised(&out);
     }
-    return run(&out, name, sections[REQUEST_GLOBALS - 1]);
+    return run(&out, name);
 }
 
 /* Binds the bootstrap's functions. */
@@ -233,15 +172,13 @@ static bool warm_up(void)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(boot.samples); i++) {
         for (int round = 0; round < 4; round++) {
             Py_ssize_t len;
-            call.code = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(boot.samples, i), &len);
-            if (call.code == NULL) {
+            const char *code = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(boot.samples, i), &len);
+            if (code == NULL) {
                 return false;
             }
-            call.code_len = (size_t)len;
-            call.max_depth = DEFAULT_MAX_DEPTH;
-            call.max_value = UINT64_MAX;
-            buffer out = {.data = scratch, .cap = sizeof scratch};
-            if (run(&out, default_name, (section){0}) == 0) {
+            request_own(code, (size_t)len);
+            buffer out = request_room(NULL, 0);
+            if (run(&out, default_name) == 0) {
                 PyErr_SetString(PyExc_SystemError, "a sample got no response");
                 return false;
             }
@@ -253,8 +190,7 @@ static bool warm_up(void)
         }
     }
     Py_DECREF(before);
-    call = (request){0};
-    memset(scratch, 0, sizeof scratch);
+    request_end_own();
     return true;
 }
 
@@ -266,10 +202,7 @@ static bool init(void)
 
 __attribute__((export_name("mayfly_init"))) uint64_t mayfly_init(uint8_t *data, uint32_t len)
 {
-    section sections[CONFIG_TAGS] = {0};
-    uint32_t abi;
-    if (main_dict != NULL || !message_read(data, len, sections, CONFIG_TAGS) ||
-        !section_u32(sections[CONFIG_ABI - 1], &abi) || abi != ABI) {
+    if (main_dict != NULL || !config_read(data, len)) {
         return 0;
     }
     if (!init()) {
@@ -278,14 +211,5 @@ __attribute__((export_name("mayfly_init"))) uint64_t mayfly_init(uint8_t *data, 
         }
         return 0;
     }
-    static const char language[] = "python";
-    uint32_t room[2] = {(uint32_t)(uintptr_t)scratch, SCRATCH_REQUEST};
-    buffer info = {0};
-    if (!section_put(&info, INFO_ABI, &abi, sizeof abi) ||
-        !section_put(&info, INFO_LANGUAGE, language, sizeof language - 1) ||
-        !section_put(&info, INFO_VERSION, PY_VERSION, sizeof PY_VERSION - 1) ||
-        !section_put(&info, INFO_SCRATCH, room, sizeof room)) {
-        return 0;
-    }
-    return message_result(&info);
+    return info_result("python", PY_VERSION);
 }

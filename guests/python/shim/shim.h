@@ -8,7 +8,7 @@
 
 #include <Python.h>
 
-#include "message.h"
+#include "request.h"
 
 /* Functions of the bootstrap (guests/python/bootstrap). They are bound when
  * the image is made, so that nothing user code assigns can replace them. */
@@ -22,17 +22,6 @@ typedef struct {
 } bootstrap;
 
 extern bootstrap boot;
-
-/* The request that is being served. */
-typedef struct {
-    const char *code; /* NUL-terminated in place */
-    size_t code_len;
-    uint32_t max_depth;
-    uint64_t max_value; /* bytes of the value's JSON text that are kept */
-    bool host_calls; /* the caller granted host calls */
-} request;
-
-extern request call;
 
 /* interp.c: starts CPython. False after printing why. */
 bool interp_start(void);
