@@ -91,6 +91,10 @@ type world struct {
 	funcs  map[string]runtime.Func
 	stop   func() // tells the server to end, and waits for it
 	log    *logged
+	// more are manifests beside tools; sandboxes opens what runs code.
+	more      string
+	sandboxes func(context.Context, string) (sandbox.Sandbox, error)
+	tokenFile string
 }
 
 // callers are who has a token.
@@ -124,7 +128,6 @@ func newWorld(t *testing.T, change func(*world)) *world {
 			t.Fatal(err)
 		}
 	}
-	write("tools.yaml", tools)
 	write("harness.yaml", "apiVersion: harnessweaver/v1\nkind: Harness\nspec:\n  tools: { manifests: [tools.yaml] }\n  budgets: { max_tool_calls: 1000000 }\n")
 	w := &world{t: t, tokens: make(map[string]string), funcs: make(map[string]runtime.Func), log: &logged{make(chan string, 1000)}}
 	for _, name := range []string{"find_order", "refund", "anyone", "rare", "closed", "north_only"} {
@@ -157,9 +160,12 @@ func newWorld(t *testing.T, change func(*world)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.sandboxes = func(context.Context, string) (sandbox.Sandbox, error) { return fakeSandbox{}, nil }
+	w.tokenFile = filepath.Join(dir, "tokens.jsonl")
 	if change != nil {
 		change(w)
 	}
+	write("tools.yaml", tools+w.more)
 	var metrics *httpapi.Metrics
 	w.rt, err = runtime.Open(t.Context(), runtime.Config{
 		Harness: filepath.Join(dir, "harness.yaml"), Store: "memory", Trace: filepath.Join(dir, "trace.jsonl"), Funcs: w.funcs,
@@ -168,7 +174,7 @@ func newWorld(t *testing.T, change func(*world)) *world {
 			w.config.Trace.Note(n)
 			metrics.Note(n)
 		},
-		OpenSandbox: func(context.Context, string) (sandbox.Sandbox, error) { return fakeSandbox{}, nil },
+		OpenSandbox: w.sandboxes,
 	})
 	if err != nil {
 		t.Fatal(err)

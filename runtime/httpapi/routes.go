@@ -62,10 +62,18 @@ type me struct {
 	Exec bool `json:"exec"`
 	// Calls: the caller may call tools.
 	Calls bool `json:"calls"`
+	// ExecLimits are the most that code may be given.
+	ExecLimits execLimits `json:"exec_limits"`
+	// MaxRequest is how long the body of a request may be, in bytes.
+	MaxRequest int64 `json:"max_request_bytes"`
 }
 
 func (q *request) me() answer {
 	c := q.caller
 	calls := c.Tenant != AllTenants
-	return ok(me{c.Principal, c.Tenant, append([]string{}, c.Roles...), q.s.config.Exec && calls, calls})
+	most := q.s.config.ExecLimits
+	return ok(me{
+		c.Principal, c.Tenant, append([]string{}, c.Roles...), q.s.config.Exec && calls, calls,
+		execLimits{most.Timeout.Milliseconds(), int64(most.MaxMemory >> 20)}, q.s.config.MaxBody,
+	})
 }

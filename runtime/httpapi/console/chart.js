@@ -1,4 +1,5 @@
 import { visible } from "./dom.js";
+import { Exact, entries, isNumber, isObject } from "./json.js";
 
 const space = "http://www.w3.org/2000/svg";
 
@@ -15,32 +16,40 @@ export function points(value) {
   let list = null;
   if (Array.isArray(value)) {
     list = value.map((v, i) => {
-      if (typeof v === "number") return [i, v];
+      if (isNumber(v)) return [i, v];
       if (v === null || typeof v !== "object") return [i, NaN];
-      const cells = Object.values(v);
-      return [cells.find((c) => typeof c === "string") ?? cells[0], cells.findLast((c) => typeof c === "number")];
+      const cells = Array.isArray(v) ? v : entries(v).map(([, c]) => c);
+      const label = cells.find((c) => typeof c === "string") ?? (cells.length > 1 ? cells[0] : i);
+      return [label === null || (typeof label === "object" && !(label instanceof Exact)) ? i : label, cells.findLast(isNumber)];
     });
-  } else if (value && typeof value === "object") {
-    list = Object.entries(value);
+  } else if (isObject(value)) {
+    list = entries(value);
   }
-  return list?.length && list.length <= 200 && list.every(([, n]) => Number.isFinite(n)) ? list : null;
+  return list?.length && list.length <= 200 && list.every(([, n]) => isNumber(n) && Number.isFinite(Number(n))) ? list : null;
 }
 
-// chart draws bars.
+const short = (text, most) => { const all = [...String(text)]; return all.length > most ? all.slice(0, most - 1).join("") + "…" : all.join(""); };
+
+// chart draws a bar for each point. Lengths are in percent, so that the text keeps
+// its size on any screen; a number that has more digits than a double is as long
+// as the double, and written in full.
 export function chart(list) {
-  const width = 800, height = 260, low = Math.min(0, ...list.map((p) => p[1])), high = Math.max(0, ...list.map((p) => p[1]));
-  const y = (n) => 20 + (height - 50) * (high === low ? 1 : (high - n) / (high - low));
-  const step = width / list.length;
-  const node = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": "bar chart of the result" });
-  node.append(svg("line", { x1: 0, x2: width, y1: y(0), y2: y(0) }));
-  list.forEach(([label, n], i) => {
-    const bar = svg("rect", { x: i * step + step * 0.1, width: step * 0.8, y: Math.min(y(n), y(0)), height: Math.abs(y(n) - y(0)) });
-    bar.append(svg("title", {}, `${label}: ${n}`));
-    node.append(bar);
-    if (list.length <= 16) {
-      node.append(svg("text", { x: (i + 0.5) * step, y: height - 8, "text-anchor": "middle" }, String(label).slice(0, 14)));
-      node.append(svg("text", { x: (i + 0.5) * step, y: Math.min(y(n), y(0)) - 4, "text-anchor": "middle" }, n));
-    }
+  const row = 26, left = 27, right = 78, names = list.map((p) => p[0]), values = list.map((p) => Number(p[1]));
+  const low = Math.min(0, ...values), high = Math.max(0, ...values);
+  const scale = Math.max(Math.abs(low), Math.abs(high)) || 1; // so that the span cannot overflow
+  const span = high / scale - low / scale || 1;
+  const x = (n) => left + (right - left) * ((n / scale - low / scale) / span);
+  const node = svg("svg", { class: "chart", width: "100%", height: list.length * row + 8, role: "img" });
+  node.setAttribute("aria-label", visible(`Bar chart of ${list.length} values: ` + list.slice(0, 20).map(([k, v]) => `${short(k, 30)} ${v}`).join(", ") + (list.length > 20 ? ", …" : "")));
+  list.forEach(([, n], i) => {
+    const y = 4 + i * row, from = Math.min(x(values[i]), x(0)), to = Math.max(x(values[i]), x(0));
+    const group = svg("g", {});
+    group.append(svg("title", {}, `${names[i]}: ${n}`),
+      svg("text", { x: left + "%", dx: -8, y: y + 17, "text-anchor": "end" }, short(names[i], 14)),
+      svg("rect", { x: from + "%", width: Math.max(to - from, 0.1) + "%", y: y + 3, height: row - 6, rx: 2 }),
+      svg("text", { x: to + "%", dx: 6, y: y + 17, class: "number" }, short(n, 18)));
+    node.append(group);
   });
+  node.append(svg("line", { x1: x(0) + "%", x2: x(0) + "%", y1: 0, y2: list.length * row + 8 }));
   return node;
 }

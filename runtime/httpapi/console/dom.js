@@ -6,10 +6,10 @@ export function el(name, attributes = {}, ...children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
     else if (value === true) node.setAttribute(key, "");
-    else if (value !== false && value !== undefined) node.setAttribute(key, value);
+    else if (value !== false && value !== undefined && value !== null) node.setAttribute(key, value);
   }
   for (const child of children.flat()) {
-    if (child !== undefined && child !== null) node.append(child instanceof Node ? child : visible(String(child)));
+    if (child !== undefined && child !== null && child !== false) node.append(child instanceof Node ? child : visible(String(child)));
   }
   return node;
 }
@@ -23,42 +23,67 @@ export function visible(text) {
 
 const classes = /^[a-z_]+$/;
 
+// tag shows an outcome or a state in a word and in its colour.
 export function tag(text) {
-  return el("span", { class: "tag " + (classes.test(text) ? text : "") }, text);
+  return el("span", { class: "tag " + (classes.test(text) ? text : "") }, text.replaceAll("_", " "));
 }
 
+// say tells what has just happened, also to those who do not see the page.
 export function say(text) {
   const status = document.getElementById("status");
   status.textContent = visible(text);
   clearTimeout(say.timer);
-  say.timer = setTimeout(() => (status.textContent = ""), 6000);
+  say.timer = setTimeout(() => (status.textContent = ""), 8000);
 }
 
-export function json(text) {
-  return el("pre", { tabindex: "0" }, typeof text === "string" ? text : pretty(text));
+export const wrong = (text) => el("p", { class: "notice bad", role: "alert" }, text);
+export const empty = (...text) => el("p", { class: "empty" }, ...text);
+
+// text shows text as it is, in a box that scrolls by keyboard too.
+export const text = (value, label) => el("pre", { tabindex: "0", role: "region", "aria-label": label }, value);
+
+// facts are names and values.
+export function facts(list) {
+  return el("dl", { class: "facts" }, list.filter(([, v]) => v !== undefined && v !== null && v !== "").map(([k, v]) =>
+    el("div", {}, el("dt", {}, k), el("dd", {}, v))));
 }
 
-export const pretty = (value) => JSON.stringify(value, null, 2);
-
-export function table(head, rows) {
-  return el("table", {},
-    el("thead", {}, el("tr", {}, head.map((h) => el("th", { scope: "col" }, h)))),
-    el("tbody", {}, rows.map((r) => el("tr", {}, r.map((c) => el("td", {}, c))))));
+// table has a caption for those who do not see the heading above it. Cells may be
+// nodes of their own.
+export function table(caption, head, rows, kind = "") {
+  return el("div", { class: "scroll " + kind, tabindex: "0", role: "region", "aria-label": caption }, el("table", {},
+    el("thead", {}, el("tr", {}, head.map((h, i) => el("th", { scope: "col", class: rows.length && rows.every((r) => r[i]?.className === "number" || r[i]?.childNodes?.length === 0) ? "number" : null }, h)))),
+    el("tbody", {}, rows.map((r) => el("tr", {}, r.map((c) => (c instanceof HTMLTableCellElement ? c : el("td", {}, c))))))));
 }
 
-// diff shows which lines of a text became which.
-export function diff(before, after) {
-  const a = before.split("\n"), b = after.split("\n");
-  if (a.length * b.length > 4_000_000) return el("pre", {}, el("del", {}, before), el("ins", {}, after));
-  const length = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1));
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--)
-      length[i][j] = a[i] === b[j] ? length[i + 1][j + 1] + 1 : Math.max(length[i + 1][j], length[i][j + 1]);
-  const out = el("pre", { "aria-label": "what was changed", class: "diff" });
-  for (let i = 0, j = 0; i < a.length || j < b.length;) {
-    if (i < a.length && j < b.length && a[i] === b[j]) { out.append(el("span", {}, "  " + a[i] + "\n")); i++; j++; }
-    else if (j >= b.length || (i < a.length && length[i + 1][j] >= length[i][j + 1])) out.append(el("del", {}, "- " + a[i++]));
-    else out.append(el("ins", {}, "+ " + b[j++]));
-  }
-  return out;
+const two = (n) => String(n).padStart(2, "0");
+
+// clock shows a time of the trace as the clock on the wall does; the exact one is
+// its title.
+export function clock(stamp) {
+  const t = new Date(stamp);
+  if (isNaN(t)) return el("span", {}, stamp);
+  const day = `${t.getFullYear()}-${two(t.getMonth() + 1)}-${two(t.getDate())} `;
+  const time = `${two(t.getHours())}:${two(t.getMinutes())}:${two(t.getSeconds())}`;
+  return el("time", { datetime: stamp, title: stamp }, (t.toDateString() === new Date().toDateString() ? "" : day) + time);
 }
+
+// relative shows how long ago a time was, or how far away it is.
+export function relative(stamp) {
+  return el("time", { datetime: stamp, title: stamp, "data-relative": true }, distance(stamp));
+}
+
+function distance(stamp) {
+  const seconds = Math.round((Date.now() - new Date(stamp)) / 1000), s = Math.abs(seconds);
+  if (isNaN(seconds)) return String(stamp);
+  const span = s < 60 ? s + " s" : s < 3600 ? Math.floor(s / 60) + " min" : s < 172800 ? Math.floor(s / 3600) + " h" : Math.floor(s / 86400) + " days";
+  return seconds < 0 ? "in " + span : span + " ago";
+}
+
+setInterval(() => {
+  for (const t of document.querySelectorAll("time[data-relative]")) t.textContent = distance(t.dateTime);
+}, 10_000);
+
+export const micros = (us) => (us >= 1e6 ? (us / 1e6).toFixed(2) + " s" : us >= 1000 ? (us / 1000).toFixed(1) + " ms" : Math.round(us) + " µs");
+export const path = (...parts) => parts.map((p) => encodeURIComponent(p)).join("/");
+export const runLink = (id) => el("a", { href: "#run/" + path(id), title: "Run " + visible(id) }, id.length > 12 ? id.slice(0, 8) + "…" : id);

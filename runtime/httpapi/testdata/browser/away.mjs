@@ -1,0 +1,35 @@
+// Loses the token, then the server.
+import assert from "node:assert/strict";
+import { end, enter, expected, host, look, page } from "./page.mjs";
+
+expected.push("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_NETWORK_IO_SUSPENDED");
+await page.locator("#token").waitFor();
+assert.ok(await page.locator("nav").isHidden(), "views are offered to nobody");
+await look("sign-in");
+await page.locator("#token").fill("mayfly_wrong");
+await page.keyboard.press("Enter");
+await page.getByText("This token does not hold").waitFor();
+await look("refused");
+await enter("agent");
+await page.getByText("Live", { exact: true }).waitFor();
+await host("revoke");
+await page.getByRole("link", { name: "Runs" }).click();
+await page.getByText("This token does not hold, or not any longer.").waitFor();
+assert.ok(await page.locator("nav").isHidden());
+assert.equal(await page.evaluate(() => sessionStorage.length), 0, "a token that does not hold is kept");
+await host("restore");
+await enter("agent");
+await page.getByRole("link", { name: "Playground" }).click();
+await page.locator("#code").fill("what was typed");
+await host("stop");
+await page.getByText("Server gone; trying again").waitFor();
+await page.getByRole("button", { name: "Run", exact: true }).click();
+await page.locator("#result").getByText("The server does not answer.").waitFor();
+assert.equal(await page.locator("#code").inputValue(), "what was typed");
+await look("gone");
+await page.getByRole("button", { name: "Sign out" }).click();
+await page.locator("#token").fill("mayfly_any");
+await page.keyboard.press("Enter");
+await page.getByText("The server does not answer.").waitFor();
+await look("gone-signed-out");
+await end();
