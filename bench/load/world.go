@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/mayfly-run/mayfly/runtime/httpapi"
+)
+
+//go:embed harness
+var harness embed.FS
+
+// world is the server that is measured, and what is around it.
+type world struct {
+	dir     string
+	service *service
+	tokens  map[string]string // by principal
+	url     string
+	pid     int
+	harness string // its directory
+
+	process *exec.Cmd
+	ended   chan error
+	said    *lines // on standard error, after the URL
+}
+
+// principals are who calls, by tenant.
+var principals = map[string][]string{
+	"north": {"ada", "bo", "cy", "di"},
+	"south": {"ed", "flo", "gus", "hal"},
+}
+
+const (
+	greedy  = "greedy" // who brings most of an overload
+	scraper = "prom"
+)
+
+// approverOf is who answers the approvals of a tenant.
+func approverOf(tenant string) string { return "approver-" + tenant }
+
+// newWorld starts a server in a directory of its own.
+func newWorld(ctx context.Context, o options, say func(string, ...any)) (w *world, err error) {
+	w = &world{tokens: make(map[string]string)}
+	if w.dir, err = os.MkdirTemp("", "mayfly-load-"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.close())
+		}
+	}()
+	if err := os.Chmod(w.dir, 0o755); err != nil { // native handlers run as another user
+		return nil, err
+	}
+	if w.service, err = newService(); err != nil {
+		return nil, err
+	}
+	w.harness = filepath.Join(w.dir, "served")
+	if err := w.writeHarness(w.harness); err != nil {
+		return nil, err
+	}
+	if err := w.writeTokens(); err != nil {
+		return nil, err
+	}
+	say("starting %s serve", o.mayfly)
+	return w, w.start(ctx, o)
+}
+
+// writeHarness writes the harness and its tools into a new directory.
+func (w *world) writeHarness(dir string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	return fs.WalkDir(harness, "harness", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := harness.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text = bytes.ReplaceAll(text, []byte("SERVICE"), []byte(w.service.addr))
+		return os.WriteFile(filepath.Join(dir, filepath.Base(path)), text, 0o644)
+	})
+}
+
+func (w *world) writeTokens() error {
+	callers := []httpapi.Caller{{Principal: scraper, Roles: []string{httpapi.RoleMetrics}}, {Principal: greedy, Tenant: "north"}}
+	for tenant, names := range principals {
+		callers = append(callers, httpapi.Caller{Principal: approverOf(tenant), Tenant: tenant, Roles: []string{"finance"}})
+		for _, name := range names {
+			callers = append(callers, httpapi.Caller{Principal: name, Tenant: tenant})
+		}
+	}
+	var file bytes.Buffer
+	for _, c := range callers {
+		token, line, err := httpapi.NewToken(c, time.Time{})
+		if err != nil {
+			return err
+		}
+		w.tokens[c.Principal] = token
+		file.Write(append(line, '\n'))
+	}
+	return os.WriteFile(w.path("tokens.jsonl"), file.Bytes(), 0o600)
+}
+
+func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
+
+var servedAt = regexp.MustCompile(`http://[0-9.:]+`)
+
+// start starts mayfly serve and waits until it is ready.
+func (w *world) start(ctx context.Context, o options) error {
+	args := []string{"serve", "--exec", "--listen", "127.0.0.1:0", "--tokens", w.path("tokens.jsonl"), "--harness", filepath.Join(w.harness, "harness.yaml")}
+	if o.cache != "" {
+		args = append(args, "--cache-dir", o.cache)
+	}
+	program, err := filepath.Abs(o.mayfly)
+	if err != nil {
+		return err
+	}
+	w.process = exec.CommandContext(ctx, program, args...)
+	w.process.Cancel = func() error { return w.process.Process.Signal(syscall.SIGTERM) }
+	w.process.WaitDelay = time.Minute
+	stderr, err := w.process.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := w.process.Start(); err != nil {
+		return fmt.Errorf("start %s (go build -o %s ./cmd/mayfly makes it): %w", o.mayfly, o.mayfly, err)
+	}
+	w.pid = w.process.Process.Pid
+	w.said = &lines{}
+	w.ended = make(chan error, 1)
+	url := make(chan string, 1)
+	go func() {
+		text := bufio.NewScanner(stderr)
+		for text.Scan() {
+			if found := servedAt.FindString(text.Text()); found != "" && len(url) == 0 {
+				url <- found
+				continue
+			}
+			w.said.add(text.Text())
+		}
+		_, _ = io.Copy(io.Discard, stderr)
+		w.ended <- w.process.Wait()
+	}()
+	select {
+	case w.url = <-url:
+		return nil
+	case err := <-w.ended:
+		w.ended <- err
+		return fmt.Errorf("mayfly serve ended before it served: %v: %s", err, w.said)
+	case <-time.After(5 * time.Minute):
+		return fmt.Errorf("mayfly serve does not start: %s", w.said)
+	}
+}
+
+// stop ends the server in an orderly way.
+func (w *world) stop() error {
+	if w.process == nil || w.process.Process == nil {
+		return nil
+	}
+	_ = w.process.Process.Signal(syscall.SIGTERM) // it may have ended
+	err := <-w.ended
+	w.process = nil
+	if err != nil {
+		return fmt.Errorf("mayfly serve: %w: %s", err, w.said)
+	}
+	return nil
+}
+
+func (w *world) close() error {
+	err := w.stop()
+	if w.service != nil {
+		err = errors.Join(err, w.service.server.Close())
+	}
+	return errors.Join(err, os.RemoveAll(w.dir))
+}
+
+// metrics reads what the server says of itself.
+func (w *world) metrics(ctx context.Context) (map[string]float64, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+"/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+w.tokens[scraper])
+	res, err := plain.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	all := make(map[string]float64)
+	text := bufio.NewScanner(res.Body)
+	for text.Scan() {
+		name, value, _ := strings.Cut(text.Text(), "} ")
+		if !strings.Contains(text.Text(), "} ") {
+			name, value, _ = strings.Cut(text.Text(), " ")
+		} else {
+			name += "}"
+		}
+		var f float64
+		if _, err := fmt.Sscan(value, &f); err == nil && !strings.HasPrefix(name, "#") {
+			all[name] = f
+		}
+	}
+	return all, text.Err()
+}
+
+// lines are what a program said; the last of them are kept.
+type lines struct {
+	mu   sync.Mutex
+	last []string
+	n    int
+}
+
+func (l *lines) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.n++
+	if l.last = append(l.last, line); len(l.last) > 20 {
+		l.last = l.last[1:]
+	}
+}
+
+func (l *lines) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.n
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.last, "\n")
+}
