@@ -19,6 +19,8 @@ TESTFLAGS ?=
 CONFORMANCE ?=
 # What make bench-peers is told, such as PEERSFLAGS='-quick -only start'.
 PEERSFLAGS ?=
+# What the load program is told, such as LOADFLAGS='-duration 10s -json'.
+LOADFLAGS ?=
 # How long the tests of one package may take; on a busy machine with the race
 # detector some need more than ten minutes.
 TESTTIME ?= 30m
@@ -98,6 +100,10 @@ bench: guests ## Measure what the README claims, against native Python
 .PHONY: bench-peers
 bench-peers: guests peers ## Measure Mayfly beside what else runs such code
 	$(GO) run ./bench/peers -out bench/results $(PEERSFLAGS)
+
+.PHONY: load
+load: build ## Call a real server from 64 connections, then from 640
+	$(GO) run ./bench/load -mayfly bin/mayfly $(LOADFLAGS)
 
 .PHONY: corpus
 corpus: ## Measure the sanitizers on the labelled corpus

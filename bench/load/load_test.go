@@ -29,7 +29,7 @@ func TestSmoke(t *testing.T) {
 		t.Fatalf("build mayfly: %v\n%s", err, out)
 	}
 	o := options{mayfly: program, conns: 8, times: 20, duration: 2 * time.Second, overload: time.Second, latency: time.Second, seed: 1}
-	items, err := measure(t.Context(), o, t.Logf)
+	items, err := run(t.Context(), o, t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestFlags(t *testing.T) {
 
 // TestNoProgram: what cannot be started is said to be so.
 func TestNoProgram(t *testing.T) {
-	_, err := measure(context.Background(), options{mayfly: filepath.Join(t.TempDir(), "none")}, t.Logf)
+	_, err := run(context.Background(), options{mayfly: filepath.Join(t.TempDir(), "none")}, t.Logf)
 	if err == nil || !strings.Contains(err.Error(), "go build -o") {
 		t.Error(err)
 	}

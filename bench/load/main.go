@@ -68,7 +68,7 @@ func main() {
 	if o.seed == 0 {
 		o.seed = rand.Uint64()
 	}
-	items, err := measure(ctx, o, func(format string, args ...any) {
+	items, err := run(ctx, o, func(format string, args ...any) {
 		fmt.Fprintf(os.Stderr, format+"\n", args...)
 	})
 	stop()
@@ -121,8 +121,8 @@ func parse(args []string, w io.Writer) (options, error) {
 	return o, err
 }
 
-// measure does all of it.
-func measure(ctx context.Context, o options, say func(string, ...any)) (items []item, err error) {
+// run does all of it.
+func run(ctx context.Context, o options, say func(string, ...any)) (items []item, err error) {
 	w, err := newWorld(ctx, o, say)
 	if err != nil {
 		return nil, err

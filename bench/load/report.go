@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"text/tabwriter"
+
+	"github.com/mayfly-run/mayfly/bench/measure"
 )
 
 // item is one figure, as bench/report writes them. Where there is no baseline or
@@ -108,6 +110,5 @@ func quantile(samples []float64, q float64) float64 {
 	if len(samples) == 0 {
 		return 0
 	}
-	s := slices.Sorted(slices.Values(samples))
-	return s[min(int(q*float64(len(s))), len(s)-1)]
+	return measure.Quantile(samples, q)
 }

@@ -30,6 +30,7 @@ type step struct {
 var steps = []step{
 	{name: "report", args: []string{"go", "run", "./bench/report", "-out", "{out}/bench.json"}, figures: reportFigures},
 	{name: "decide", args: []string{"go", "test", "-run", "^$", "-bench", "^BenchmarkDecide$", "./governor"}, figures: benchFigures},
+	{name: "load", args: []string{"make", "load", "LOADFLAGS=-out {out}/load.json"}, figures: loadFigures},
 	{name: "corpus", args: []string{"go", "run", "./bench/corpus"}},
 	{name: "test", args: []string{"go", "test", "-count=1", "-timeout", "30m", "-json", "./..."}},
 	{name: "race", args: []string{"make", "race"}},
@@ -177,8 +178,12 @@ func (p *progress) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func reportFigures(dir string, _ []byte) ([]figure, error) {
-	text, err := os.ReadFile(filepath.Join(dir, "bench.json"))
+func reportFigures(dir string, _ []byte) ([]figure, error) { return figuresIn(dir, "bench.json") }
+
+func loadFigures(dir string, _ []byte) ([]figure, error) { return figuresIn(dir, "load.json") }
+
+func figuresIn(dir, name string) ([]figure, error) {
+	text, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
 	}

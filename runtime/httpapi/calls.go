@@ -32,7 +32,7 @@ type callRequest struct {
 
 func (q *request) call() answer {
 	var in callRequest
-	if refused := q.read(&in); refused != nil {
+	if refused := q.readWork(&in); refused != nil {
 		return no(refused)
 	}
 	name, refused := q.callable()
@@ -55,10 +55,11 @@ func (q *request) calling(in callRequest, writes bool, tools []string, do func(c
 	s := q.s
 	s.running.Add(1)
 	defer s.running.Done()
-	if !s.admission.enter(q.r.Context()) {
-		return no(s.busy("as many calls run and wait as may"))
+	leave, refused := q.place()
+	if refused != nil {
+		return no(refused)
 	}
-	defer s.admission.leave()
+	defer leave()
 	select {
 	case <-s.stopping:
 		return no(refuse(http.StatusServiceUnavailable, "stopping", "", "the server is about to end; nothing was done").retry(1))
@@ -225,7 +226,7 @@ func readLabels(names []string, where string) (l runtime.Labels, _ *refused) {
 // authorize says what would be decided about a call, and does nothing.
 func (q *request) authorize() answer {
 	var in callRequest
-	if refused := q.read(&in); refused != nil {
+	if refused := q.readWork(&in); refused != nil {
 		return no(refused)
 	}
 	name, refused := q.callable()
@@ -235,6 +236,11 @@ func (q *request) authorize() answer {
 	if refused != nil {
 		return no(refused)
 	}
+	leave, refused := q.place()
+	if refused != nil {
+		return no(refused)
+	}
+	defer leave()
 	ctx := q.r.Context()
 	call := runtime.Call{RunID: in.Run, ID: in.Call, Tool: name, Args: sandbox.RawJSON(in.Args), Approval: in.Approval}
 	if in.Run != "" {
@@ -270,7 +276,7 @@ type sanitized struct {
 
 func (q *request) sanitize() answer {
 	var in sanitizeRequest
-	if refused := q.read(&in); refused != nil {
+	if refused := q.readWork(&in); refused != nil {
 		return no(refused)
 	}
 	tool, known := q.s.rt.Manifests().Tool(q.r.PathValue("name"))
@@ -280,6 +286,11 @@ func (q *request) sanitize() answer {
 	if (in.Value == nil) == (in.Text == nil) {
 		return no(refuse(http.StatusBadRequest, "bad_request", "", "one of value, which is JSON, and text must be given"))
 	}
+	leave, refused := q.place()
+	if refused != nil {
+		return no(refused)
+	}
+	defer leave()
 	var text string
 	if in.Text != nil {
 		text = *in.Text

@@ -39,6 +39,10 @@ type Config struct {
 	MaxBodies int64
 	// MaxCalls is how many calls run at once. Default 16.
 	MaxCalls int
+	// MaxCallsEach is how many of them one caller may have. Default: with Tokens
+	// three quarters of MaxCalls, so that nobody can keep everybody else waiting;
+	// without, all.
+	MaxCallsEach int
 	// MaxQueue is how many more may wait. One more is told that the host is busy.
 	// Default 64; -1: none may wait.
 	MaxQueue int
@@ -96,6 +100,11 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	count(&c.MaxCalls, 16)
+	each := c.MaxCalls
+	if c.Tokens != nil {
+		each -= c.MaxCalls / 4
+	}
+	count(&c.MaxCallsEach, each)
 	count(&c.MaxConns, 1024)
 	count(&c.MaxStreams, 64)
 	switch {

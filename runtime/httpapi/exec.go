@@ -47,7 +47,7 @@ func (q *request) exec() answer {
 		return no(refuse(http.StatusNotFound, "exec", "", "this server runs no code of callers; mayfly serve --exec lets it"))
 	}
 	var in execRequest
-	if refused := q.read(&in); refused != nil {
+	if refused := q.readWork(&in); refused != nil {
 		return no(refused)
 	}
 	limits, refused := in.Limits.within(q.s.config.ExecLimits)

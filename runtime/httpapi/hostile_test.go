@@ -130,6 +130,51 @@ func TestOverload(t *testing.T) {
 	}
 }
 
+// TestFloodOfOne: one caller's flood leaves a place to others, who do not wait for
+// it; and what there is no room for is refused before its body has come.
+func TestFloodOfOne(t *testing.T) {
+	started, goOn := make(chan struct{}, 100), make(chan struct{})
+	w := newWorld(t, func(w *world) {
+		w.config.MaxCalls, w.config.MaxQueue = 4, 2
+		w.funcs["waits"] = func(context.Context, runtime.FuncCall) (sandbox.RawJSON, error) {
+			started <- struct{}{}
+			<-goOn
+			return sandbox.RawJSON(`1`), nil
+		}
+	})
+	results := make(chan reply, 40)
+	var all sync.WaitGroup
+	for range 40 {
+		all.Go(func() { results <- w.do("agent", "POST", "/v1/tools/waits/call", `{}`) })
+	}
+	for range 3 {
+		<-started
+	}
+	for range 35 {
+		if got := <-results; got.status != 503 {
+			t.Errorf("too many: %d %s", got.status, got.text)
+		}
+	}
+	w.must(200, "other", "POST", "/v1/tools/find_order/call", `{"args":{"id":"A"}}`)
+	w.must(200, "other", "POST", "/v1/tools/find_order/authorize", `{"args":{"id":"A"}}`)
+	for _, path := range []string{"/v1/tools/waits/call", "/v1/exec", "/v1/tools/waits/authorize", "/v1/tools/waits/sanitize"} {
+		got := w.raw(func(c net.Conn) {
+			_, _ = io.WriteString(c, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"+
+				"Authorization: Bearer "+w.tokens["agent"]+"\r\nContent-Length: 8000000\r\n\r\n{")
+		})
+		if !strings.HasPrefix(got, "HTTP/1.1 503") || !strings.Contains(got, "Retry-After") {
+			t.Errorf("%s, of which there is no body yet: %.300q", path, got)
+		}
+	}
+	close(goOn)
+	all.Wait()
+	for range 5 {
+		if got := <-results; got.status != 200 {
+			t.Errorf("one that fitted: %d %s", got.status, got.text)
+		}
+	}
+}
+
 func TestConnectionsAreBounded(t *testing.T) {
 	w := newWorld(t, func(w *world) { w.config.MaxConns = 2 })
 	var held []net.Conn

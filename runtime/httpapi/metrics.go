@@ -85,8 +85,8 @@ func (m *Metrics) watch(s *Server) error {
 		help string
 		get  func() float64
 	}{
-		"mayfly_http_calls_running": {"Calls that run.", func() float64 { return float64(len(s.admission.slots)) }},
-		"mayfly_http_calls_waiting": {"Calls that wait for their turn.", func() float64 { return float64(s.admission.waiting.Load()) }},
+		"mayfly_http_calls_running": {"Calls that run.", func() float64 { n, _ := s.admission.counts(); return float64(n) }},
+		"mayfly_http_calls_waiting": {"Calls that wait for their turn.", func() float64 { _, n := s.admission.counts(); return float64(n) }},
 		"mayfly_http_body_bytes":    {"Bytes of requests that are being read or answered.", func() float64 { return float64(s.bodies.Load()) }},
 		"mayfly_http_streams":       {"Streams of the trace.", func() float64 { return float64(s.streams.Load()) }},
 	} {

@@ -43,7 +43,7 @@ func New(rt *runtime.Runtime, config Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		rt: rt, config: config, mux: http.NewServeMux(), admission: newAdmission(config.MaxCalls, config.MaxQueue),
+		rt: rt, config: config, mux: http.NewServeMux(), admission: newAdmission(config.MaxCalls, config.MaxCallsEach, config.MaxQueue),
 		stopping: make(chan struct{}),
 	}
 	s.calls, s.endCalls = context.WithCancel(context.Background())
