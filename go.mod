@@ -17,9 +17,15 @@ require (
 	github.com/rogpeppe/go-internal v1.16.0 // tests: testscript, txtar
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // manifests: argument schemas
 	github.com/tetratelabs/wazero v1.12.0 // sandbox/wasm
+	go.opentelemetry.io/otel v1.47.0 // runtime/otel: spans
+	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.47.0 // runtime/otel: spans as protobuf
+	go.opentelemetry.io/otel/sdk v1.47.0 // runtime/otel: the queue of spans
+	go.opentelemetry.io/otel/trace v1.47.0 // runtime/otel: spans
+	go.opentelemetry.io/proto/otlp v1.11.1 // runtime/otel: the messages of the protocol
 	golang.org/x/sync v0.25.0 // sandbox/wasm: errgroup
 	golang.org/x/sys v0.50.0 // sandbox/wasm: mmap, memfd, thread clocks; sandbox/process
 	golang.org/x/term v0.48.0 // cmd/mayfly: is this a terminal?
+	google.golang.org/protobuf v1.36.12 // runtime/otel: the encoding of the protocol
 	gopkg.in/yaml.v3 v3.0.1 // manifests: YAML
 )
 
@@ -28,8 +34,12 @@ require (
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/go-logr/logr v1.4.4 // indirect
+	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
-	github.com/kr/pretty v0.3.1 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/grpc-ecosystem/grpc-gateway/v2 v2.31.0 // indirect
+	github.com/kr/text v0.2.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/ncruces/go-sqlite3-wasm/v6 v6.5.35401 // indirect
 	github.com/ncruces/julianday v1.0.0 // indirect
@@ -39,14 +49,18 @@ require (
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
+	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
+	go.opentelemetry.io/otel/log v1.47.0 // indirect
+	go.opentelemetry.io/otel/metric v1.47.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/exp v0.0.0-20240823005443-9b4947da3948 // indirect
+	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba // indirect
+	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260928230214-8a89bd6388cc // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
-	google.golang.org/protobuf v1.36.12 // indirect
-	gopkg.in/check.v1 v1.0.0-20201130134442-10cb98267c6c // indirect
+	google.golang.org/grpc v1.84.0 // indirect
 	kernel.org/pub/linux/libs/security/libcap/psx v1.2.78 // indirect
 )

@@ -119,7 +119,7 @@ func (t *TraceConfig) fields() fields {
 
 func (o *OTLP) fields() fields {
 	return fields{
-		{name: "endpoint", required: true, slot: textSlot{&o.Endpoint, address}, doc: "The collector's URL, for OTLP over HTTP."},
+		{name: "endpoint", required: true, slot: textSlot{&o.Endpoint, address}, doc: "The collector's URL, for OTLP over HTTP with protobuf. /v1/traces is added to its path unless it ends so."},
 		{name: "headers_env", slot: headers(&o.HeadersEnv), doc: "Headers of its requests, each with the name of the environment variable that holds its value. Default: none."},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-run/mayfly/governor"
 	"github.com/mayfly-run/mayfly/governor/output"
 	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/runtime/otel"
 	"github.com/mayfly-run/mayfly/sandbox"
 )
 
@@ -27,6 +28,9 @@ type Call struct {
 	// Approval is the ID of the approval that the call resumes; empty for a new
 	// call.
 	Approval string
+	// Parent is where in a distributed trace the call comes from. Default: the span
+	// of ctx, if that has one of OpenTelemetry's.
+	Parent TraceParent
 }
 
 // governed is the call as the governor takes it.
@@ -94,11 +98,16 @@ func (r *Runtime) call(ctx context.Context, c Call, in *CodeInput) (Result, erro
 		c.ID = newID()
 	}
 	g := c.governed()
+	started := r.now()
+	ctx, span := r.spans.Start(ctx, c.Parent, started)
 	d, err := r.decide(ctx, g)
+	decided := r.now()
 	if err != nil {
+		span.End(r.spanEnd(c, undecided(c), started, decided))
 		return Result{}, err
 	}
 	result := Result{CallID: c.ID, Decision: d, Outcome: outcomeOf(d)}
+	defer func() { span.End(r.spanEnd(c, result, started, decided)) }()
 	if d.Outcome != governor.Allow {
 		result.Approval, result.RetryAt = d.ApprovalID, d.RetryAt
 		result.Next = result.Outcome.Next()
@@ -108,7 +117,7 @@ func (r *Runtime) call(ctx context.Context, c Call, in *CodeInput) (Result, erro
 	result.Label = tool.Spec.Output.Label
 	result.IdempotencyKey = d.IdempotencyKey
 	start := r.now()
-	if err := r.execute(ctx, tool, g.Args, in, &result); err != nil {
+	if err := r.execute(ctx, tool, g.Args, in, span, &result); err != nil {
 		r.fail(tool, &result, err)
 	}
 	if err := r.trace.note(endNote(r.now(), result, r.now().Sub(start))); err != nil {
@@ -144,7 +153,7 @@ func (r *Runtime) broken(tool *manifests.Tool, so Result) Outcome {
 }
 
 // execute makes a call that was allowed: steps 8 and 9.
-func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args governor.Arguments, in *CodeInput, result *Result) error {
+func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args governor.Arguments, in *CodeInput, span *otel.Span, result *Result) error {
 	tool = execIn(tool, args)
 	via := r.transports[tool.Spec.Transport]
 	if rep := via.prepare(ctx, tool); rep != nil {
@@ -166,7 +175,7 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 		return errors.Join(err, r.unused(ctx, *result))
 	}
 	bounded, cancel := context.WithTimeout(ctx, tool.Spec.Timeout)
-	rep := via.invoke(bounded, invocation{
+	rep := r.traced(bounded, span, via, invocation{
 		tool: tool, args: args, key: result.IdempotencyKey, code: in, hostCall: r.hostCall(result.Decision.Run),
 		secrets: secrets,
 	})
@@ -190,7 +199,9 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 	if rep.json == nil {
 		return nil
 	}
+	at := r.now()
 	out, err := r.outputs[tool.Metadata.Name].JSON(rep.json)
+	span.Output(at, r.now())
 	if hidden > 0 {
 		if out.Redactions == nil {
 			out.Redactions = make(map[string]int)

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/mayfly-run/mayfly/governor/output"
 	"github.com/mayfly-run/mayfly/internal/store"
 	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/runtime/otel"
 	"github.com/mayfly-run/mayfly/sandbox"
 )
 
@@ -34,7 +36,8 @@ type Config struct {
 	Funcs map[string]Func
 	// Store overrides the harness's store: "memory", or the path of a file.
 	Store string
-	// Trace overrides the harness's trace file; "none" writes no trace.
+	// Trace overrides the harness's trace file; "none" writes no trace, and sends
+	// no spans.
 	Trace string
 	// Notes is told each note of the trace once it is written, also where there is
 	// no trace file. It must return at once, and is called from several goroutines.
@@ -54,7 +57,8 @@ type Config struct {
 	LookupEnv func(name string) (string, bool)
 	// TestMode is for tests of the host program: nothing is sent to other
 	// machines. http and mcp tools, and whatever has a network (native tools,
-	// commands that fetch secrets, a judge behind a URL), are unavailable. Funcs
+	// commands that fetch secrets, a judge behind a URL), are unavailable, and no
+	// spans are sent. Funcs
 	// may then have the names of http and mcp tools, and stand in for their services.
 	TestMode bool
 	// Resolver resolves the names of hosts that tools may reach. Default: Go's
@@ -65,6 +69,10 @@ type Config struct {
 	RootCAs *x509.CertPool
 	// Now is the clock of runs, limits and approvals. Default time.Now.
 	Now func() time.Time
+	// Version is what spans say about this program. Default: nothing.
+	Version string
+	// Logger is told when a collector does not take spans. Default: nobody.
+	Logger *slog.Logger
 }
 
 // Runtime calls tools under the governor. Its methods may be used by several
@@ -74,6 +82,7 @@ type Runtime struct {
 	governor   *governor.Governor
 	store      store.Store
 	trace      *tracer
+	spans      *otel.Exporter // nil: nobody wants any
 	transports map[manifests.Transport]transport
 	code       *code
 	funcs      funcs
@@ -167,14 +176,14 @@ func defaultManifest(name string) (*manifests.Tool, error) {
 }
 
 func (r *Runtime) open(ctx context.Context, config Config) error {
-	err := Supports(r.set.Harness)
-	if err != nil {
-		return err
-	}
+	var err error
 	if r.store, err = openStore(config, r.set.Harness); err != nil {
 		return err
 	}
 	if r.trace, err = newTracer(tracePath(config, r.set.Harness), config.Notes); err != nil {
+		return err
+	}
+	if r.spans, err = r.openSpans(config); err != nil {
 		return err
 	}
 	open := config.OpenSandbox
@@ -212,16 +221,6 @@ func (r *Runtime) open(ctx context.Context, config Config) error {
 	}
 	_, err = r.store.Recover(ctx, r.now())
 	return err
-}
-
-// Supports says what a harness asks of its host that this host does not do yet;
-// nil if there is nothing. [Open] refuses such a harness: without a word it would
-// be believed to be done.
-func Supports(h *manifests.Harness) error {
-	if h.Trace.OTLP != nil {
-		return errors.New("trace.otlp: this host cannot send spans yet; take it out, the trace is in trace.file")
-	}
-	return nil
 }
 
 // openStore opens what the harness names, beside it unless the path says else.
@@ -271,7 +270,8 @@ func outputsOf(set *manifests.Set) (map[string]*output.Output, error) {
 	return outputs, nil
 }
 
-// Close ends the runtime. Calls must have ended before.
+// Close ends the runtime. Calls must have ended before. Spans that wait are sent,
+// for a few seconds at most.
 func (r *Runtime) Close() error {
 	var errs []error
 	if r.code != nil {
@@ -281,6 +281,7 @@ func (r *Runtime) Close() error {
 		errs = append(errs, r.store.Close())
 	}
 	errs = append(errs, r.trace.close())
+	r.spans.Close()
 	return errors.Join(errs...)
 }
 

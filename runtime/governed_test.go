@@ -403,7 +403,8 @@ func mustJSON(t *testing.T, v any) []byte {
 // something that quietly does not happen.
 func TestOpenRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ spec, want string }{
-		"spans":            {"  trace: { otlp: { endpoint: \"https://spans.example\" } }\n", "trace.otlp"},
+		"a key for spans":  {"  trace: { otlp: { endpoint: \"https://spans.example\", headers_env: { Key: NOT_SET } } }\n", "trace.otlp: header Key: the environment variable NOT_SET is not set"},
+		"where spans go":   {"  trace: { otlp: { endpoint: \"http://127.1:4318\" } }\n", "/spec/trace/otlp/endpoint"},
 		"a judge's secret": {"  tools: { judge: { url: \"https://judge.example\", headers_env: { Authorization: NOT_SET } } }\n", "NOT_SET"},
 		"an unknown judge": {"  tools: { judge: { tool: nobody } }\n", "unknown_tool"},
 	} {

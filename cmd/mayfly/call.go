@@ -50,6 +50,7 @@ func (c *callCommand) Run(p *process) error {
 				return runError(call.RunID, err)
 			}
 		}
+		call.Parent = traceParent()
 		result, err := rt.Call(ctx, call)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -178,6 +179,7 @@ func makeRows(ts *testscript.TestScript, neg bool, args []string) {
 // serve starts a web service that ends with the script, and sets a variable to
 // its host and port. It answers a POST to /echo with what it was sent and whether
 // it was sent the right credential, to /lost with nothing, to /later with a time,
+// to /v1/traces by putting it into spans.bin,
 // and to /no with a failure that repeats the credential:
 //
 //	serve SERVICE
@@ -185,6 +187,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: serve variable")
 	}
+	spans := ts.MkAbs("spans.bin")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.Method != http.MethodPost {
@@ -198,6 +201,15 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 		case "/later":
 			w.Header().Set("Retry-After", "Fri, 01 Jan 2100 00:00:00 GMT")
 			w.WriteHeader(http.StatusTooManyRequests)
+		case "/v1/traces":
+			f, err := os.OpenFile(spans, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err == nil {
+				_, err = f.Write(body)
+				err = errors.Join(err, f.Close())
+			}
+			if err != nil {
+				w.WriteHeader(http.StatusInternalServerError)
+			}
 		case "/lost":
 			panic(http.ErrAbortHandler)
 		default:

@@ -103,11 +103,7 @@ func examine(ctx context.Context, file string, native nativeHealth) *harnessHeal
 			}
 		}
 	}
-	if err := runtime.Supports(set.Harness); err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			h.Problems = append(h.Problems, problem{Level: "error", Fails: true, File: file, Code: "unsupported", Message: line, full: file + ": " + line + " (unsupported)"})
-		}
-	}
+	h.Problems = append(h.Problems, spanProblems(file, set.Harness)...)
 	if err := checkExpressions(set); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			h.Problems = append(h.Problems, newExpressionError(line))

@@ -148,7 +148,7 @@ func (c *execCommand) call(ctx context.Context, p *process, language runtime.Lan
 	if err != nil {
 		return result, box, err
 	}
-	r, err := c.runtime(ctx, box)
+	r, err := c.runtime(ctx, p, box)
 	if err != nil {
 		return result, box, errors.Join(err, box.Close())
 	}
@@ -169,7 +169,7 @@ func (c *execCommand) call(ctx context.Context, p *process, language runtime.Lan
 	if err != nil {
 		return result, box, usagef("%s: %w", runtime.InvalidArguments, err)
 	}
-	result, err = r.CallCode(ctx, runtime.Call{RunID: run, Tool: runtime.ExecTool, Args: args, Approval: c.Approval}, runtime.CodeInput{
+	result, err = r.CallCode(ctx, runtime.Call{RunID: run, Tool: runtime.ExecTool, Args: args, Approval: c.Approval, Parent: traceParent()}, runtime.CodeInput{
 		Name: spec.Name, Globals: spec.Globals, Limits: spec.Limits.WithDefaults(), Deterministic: spec.Deterministic,
 	})
 	return result, box, err
@@ -206,7 +206,7 @@ func (c *execCommand) checkSubject() error {
 }
 
 // runtime makes the runtime that calls the tool in box. It owns box.
-func (c *execCommand) runtime(ctx context.Context, box opened) (*runtime.Runtime, error) {
+func (c *execCommand) runtime(ctx context.Context, p *process, box opened) (*runtime.Runtime, error) {
 	tool, err := runtime.ExecManifest()
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (c *execCommand) runtime(ctx context.Context, box opened) (*runtime.Runtime
 		OpenSandbox: func(context.Context, string) (sandbox.Sandbox, error) {
 			return box, nil
 		},
-		LookupEnv: os.LookupEnv, TestMode: c.TestMode,
+		LookupEnv: os.LookupEnv, TestMode: c.TestMode, Version: version, Logger: warnings(p),
 	})
 	if errs, ok := errors.AsType[manifests.Errors](err); ok {
 		return nil, &usageError{errs}

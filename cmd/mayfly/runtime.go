@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -54,7 +55,7 @@ func (f runtimeFlags) open(ctx context.Context, p *process, use runtimeUse) (rt 
 	config := runtime.Config{
 		Harness: file, Tools: []*manifests.Tool{exec}, OpenSandbox: f.sandboxes(p, set), LookupEnv: os.LookupEnv, TestMode: f.testMode,
 		CallMCP: mcp.CallUpstream,
-		Notes:   f.notes,
+		Notes:   f.notes, Version: version, Logger: warnings(p),
 	}
 	if use != useToCall {
 		config.Trace = "none"
@@ -67,6 +68,17 @@ func (f runtimeFlags) open(ctx context.Context, p *process, use runtimeUse) (rt 
 	}
 	rt, err = runtime.Open(ctx, config)
 	return rt, file, err
+}
+
+// warnings tells the operator what there is to say beside the result.
+func warnings(p *process) *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// traceParent is where in a trace this command was started, as the environment
+// says it.
+func traceParent() runtime.TraceParent {
+	return runtime.TraceParent{Traceparent: os.Getenv("TRACEPARENT"), Tracestate: os.Getenv("TRACESTATE")}
 }
 
 // with opens the runtime, does something with it, and closes it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -71,12 +72,21 @@ func (q *request) calling(in callRequest, writes bool, tools []string, do func(c
 	if refused != nil {
 		return no(refused)
 	}
-	result, err := do(ctx, runtime.Call{RunID: run, ID: in.Call, Args: sandbox.RawJSON(in.Args), Approval: in.Approval})
+	result, err := do(ctx, runtime.Call{RunID: run, ID: in.Call, Args: sandbox.RawJSON(in.Args), Approval: in.Approval, Parent: parentOf(q.r.Header)})
 	if err != nil {
 		s.config.Logger.Error("a call could not be decided", "error", err)
 		return no(refuse(http.StatusInternalServerError, "internal", "", "the call could not be decided, and did not happen"))
 	}
 	return q.result(run, result)
+}
+
+// parentOf is where in a trace the client is. Two places are none.
+func parentOf(h http.Header) runtime.TraceParent {
+	parents := h.Values("Traceparent")
+	if len(parents) != 1 {
+		return runtime.TraceParent{}
+	}
+	return runtime.TraceParent{Traceparent: parents[0], Tracestate: strings.Join(h.Values("Tracestate"), ",")}
 }
 
 // callContext is the context of a call. One that changes something goes on when

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -95,6 +96,9 @@ type world struct {
 	more      string
 	sandboxes func(context.Context, string) (sandbox.Sandbox, error)
 	tokenFile string
+	close     func() // closes the runtime
+	// harness is added to spec in the harness.
+	harness string
 }
 
 // callers are who has a token.
@@ -128,7 +132,6 @@ func newWorld(t *testing.T, change func(*world)) *world {
 			t.Fatal(err)
 		}
 	}
-	write("harness.yaml", "apiVersion: harnessweaver/v1\nkind: Harness\nspec:\n  tools: { manifests: [tools.yaml] }\n  budgets: { max_tool_calls: 1000000 }\n")
 	w := &world{t: t, tokens: make(map[string]string), funcs: make(map[string]runtime.Func), log: &logged{make(chan string, 1000)}}
 	for _, name := range []string{"find_order", "refund", "anyone", "rare", "closed", "north_only"} {
 		w.funcs[name] = func(_ context.Context, c runtime.FuncCall) (sandbox.RawJSON, error) {
@@ -166,6 +169,7 @@ func newWorld(t *testing.T, change func(*world)) *world {
 		change(w)
 	}
 	write("tools.yaml", tools+w.more)
+	write("harness.yaml", "apiVersion: harnessweaver/v1\nkind: Harness\nspec:\n  tools: { manifests: [tools.yaml] }\n  budgets: { max_tool_calls: 1000000 }\n"+w.harness)
 	var metrics *httpapi.Metrics
 	w.rt, err = runtime.Open(t.Context(), runtime.Config{
 		Harness: filepath.Join(dir, "harness.yaml"), Store: "memory", Trace: filepath.Join(dir, "trace.jsonl"), Funcs: w.funcs,
@@ -204,11 +208,14 @@ func newWorld(t *testing.T, change func(*world)) *world {
 			t.Errorf("serve: %v", err)
 		}
 	}
-	t.Cleanup(func() {
-		w.stop()
+	w.close = sync.OnceFunc(func() {
 		if err := w.rt.Close(); err != nil {
 			t.Error(err)
 		}
+	})
+	t.Cleanup(func() {
+		w.stop()
+		w.close()
 	})
 	return w
 }

@@ -94,7 +94,34 @@ func (m *Metrics) watch(s *Server) error {
 			return err
 		}
 	}
-	return nil
+	return m.watchSpans(s.rt)
+}
+
+// watchSpans exposes what became of spans, if somebody gets any.
+func (m *Metrics) watchSpans(rt *runtime.Runtime) error {
+	if _, sends := rt.Spans(); !sends {
+		return nil
+	}
+	for result, get := range map[string]func(runtime.SpanCounts) int64{
+		"sent":    func(c runtime.SpanCounts) int64 { return c.Sent },
+		"dropped": func(c runtime.SpanCounts) int64 { return c.Dropped },
+		"failed":  func(c runtime.SpanCounts) int64 { return c.Failed },
+	} {
+		options := prometheus.CounterOpts{
+			Name: "mayfly_spans_total", Help: "Spans: sent, dropped because the queue was full, or failed because the collector did not take them.",
+			ConstLabels: prometheus.Labels{"result": result},
+		}
+		if err := m.registry.Register(prometheus.NewCounterFunc(options, func() float64 {
+			counts, _ := rt.Spans()
+			return float64(get(counts))
+		})); err != nil {
+			return err
+		}
+	}
+	return m.registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "mayfly_spans_waiting", Help: "Spans that are to be sent."}, func() float64 {
+		counts, _ := rt.Spans()
+		return float64(counts.Waiting)
+	}))
 }
 
 func (q *request) metrics() {

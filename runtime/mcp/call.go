@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -26,7 +27,7 @@ func (s *Session) call(ctx context.Context, req *sdk.CallToolRequest, name strin
 	name = s.resolved(name)
 	approval := s.answered(ctx, req)
 	for {
-		r, err := s.make(ctx, name, args, approval)
+		r, err := s.make(ctx, name, args, approval, parentOf(req))
 		if err != nil {
 			s.config.Logger.Error("a call could not be decided", "run", s.run, "tool", name, "error", err)
 			r = runtime.Result{Outcome: runtime.Internal, Decision: governor.Decision{Reason: "the call could not be decided, and did not happen"}}
@@ -58,8 +59,8 @@ func (s *Session) resolved(name string) string {
 	return name
 }
 
-func (s *Session) make(ctx context.Context, name string, args []byte, approval string) (runtime.Result, error) {
-	c := runtime.Call{RunID: s.run, Tool: name, Args: args, Approval: approval}
+func (s *Session) make(ctx context.Context, name string, args []byte, approval string, parent runtime.TraceParent) (runtime.Result, error) {
+	c := runtime.Call{RunID: s.run, Tool: name, Args: args, Approval: approval, Parent: parent}
 	if _, known := s.rt.Manifests().Tool(name); name != runtime.ExecTool || !known {
 		return s.rt.Call(ctx, c)
 	}
@@ -71,6 +72,23 @@ func (s *Session) make(ctx context.Context, name string, args []byte, approval s
 		c.Args, input.Globals = described, globals
 	}
 	return s.rt.CallCode(ctx, c, input)
+}
+
+// parentOf is where in a trace the client is: what the request says of itself, else
+// what the HTTP request says that carried it.
+func parentOf(req *sdk.CallToolRequest) (p runtime.TraceParent) {
+	text := func(name string) string {
+		s, _ := req.Params.Meta[name].(string)
+		return s
+	}
+	p.Traceparent, p.Tracestate = text("traceparent"), text("tracestate")
+	if p.Traceparent != "" || req.Extra == nil {
+		return p
+	}
+	if parents := req.Extra.Header.Values("Traceparent"); len(parents) == 1 {
+		p.Traceparent, p.Tracestate = parents[0], strings.Join(req.Extra.Header.Values("Tracestate"), ",")
+	}
+	return p
 }
 
 // followUp keeps the list of tools true when a decision shows that it is not.
