@@ -70,6 +70,37 @@ func TestHostileBytes(t *testing.T) {
 		{"an absolute URL of another host", "GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "421"},
 		{"a NUL in a header", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\x00b\r\n\r\n", "400"},
 		{"CONNECT", "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\nConnection: close\r\n\r\n", "421"},
+		{"a chunk of a size beyond all numbers", post + "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n" + smuggled, "400"},
+		{"a chunk of a size that nobody has", post + "Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n{", "408"},
+		{"a chunk of a negative size", post + "Transfer-Encoding: chunked\r\n\r\n-1\r\n" + smuggled, "400"},
+		{"an extension of a chunk", post + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n13;a=b\r\n" + body + "\r\n0\r\n\r\n", "200"},
+		{"an extension without end", post + "Transfer-Encoding: chunked\r\n\r\n13;" + strings.Repeat("a", 1<<20) + "\r\n" + body + "\r\n0\r\n\r\n", "400"},
+		{"extensions without end", post + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1;"+strings.Repeat("a", 1000)+"\r\n \r\n", 1000), "400"},
+		{"chunks that are not one", post + "Transfer-Encoding: chunked\r\n\r\n13" + body + "\r\n0\r\n\r\n" + smuggled, "400"},
+		{"chunks twice", post + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled, "501"},
+		{"an encoding with a tab", post + "Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n" + smuggled, "4"},
+		{"compressed chunks", post + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + smuggled, "501"},
+		{"a length in hexadecimal", post + "Content-Length: 0x13\r\n\r\n" + body, "400"},
+		{"two lengths in one", post + "Content-Length: 19, 19\r\n\r\n" + body, "400"},
+		{"a length beyond all numbers", post + "Content-Length: 99999999999999999999\r\n\r\n" + body, "400"},
+		{"too long, as it says", post + "Connection: close\r\nContent-Length: 99999999\r\n\r\n{", "413"},
+		{"too long, without saying", post + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("10000\r\n"+strings.Repeat(" ", 1<<16)+"\r\n", 200), "413"},
+		{"a carriage return in a header", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\rTransfer-Encoding: chunked\r\n\r\n", "400"},
+		{"lines that end in LF", "GET /healthz HTTP/1.1\nHost: localhost\nConnection: close\n\n", "200"},
+		{"LF within, and a request behind", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\nGET /v1/runs HTTP/1.1\r\nHost: localhost\r\n" + auth + "\r\n", "200"},
+		{"a name that is none", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX\xff: a\r\n\r\n", "400"},
+		{"HTTP/2 without TLS", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "421"},
+		{"an upgrade to HTTP/2", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n", "200"},
+		{"HTTP/0.9", "GET /healthz\r\n\r\n", "400"},
+		{"HTTP/9.9", "GET /healthz HTTP/9.9\r\nHost: localhost\r\n\r\n", "505"},
+		{"TRACE", "TRACE /v1/tools HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + auth + "\r\n", "405"},
+		{"a method of one's own", "FETCH /v1/tools HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + auth + "\r\n", "405"},
+		{"a method in small letters", "get /v1/tools HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + auth + "\r\n", "405"},
+		{"a method that is none", "G@T /v1/tools HTTP/1.1\r\nHost: localhost\r\n\r\n", "400"},
+		{"OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "401"},
+		{"a preflight of another site", "OPTIONS /v1/tools HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\nAccess-Control-Request-Method: POST\r\nConnection: close\r\n\r\n", "403"},
+		{"a path of 1 MB", "GET /" + strings.Repeat("a", 1<<20) + " HTTP/1.1\r\nHost: localhost\r\n\r\n", "431"},
+		{"a path that is no path", "GET v1/runs HTTP/1.1\r\nHost: localhost\r\n\r\n", "400"},
 		{"no HTTP", "\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03\r\n\r\n", "400"},
 	}
 	for _, tt := range tests {
@@ -83,12 +114,149 @@ func TestHostileBytes(t *testing.T) {
 			if tt.want != "" && !strings.HasPrefix(got, "HTTP/1.1 "+tt.want) {
 				t.Errorf("want %s, got %.300q", tt.want, got)
 			}
+			if strings.Contains(got, "Access-Control-Allow") {
+				t.Errorf("another site is let in:\n%s", got)
+			}
 			if strings.Contains(got, `"runs"`) {
 				t.Errorf("a request within a request was answered:\n%s", got)
 			}
 		})
 	}
 	w.must(200, "", "GET", "/healthz", "")
+}
+
+// TestHostilePaths: a name in a path is a name, whatever is in it.
+func TestHostilePaths(t *testing.T) {
+	w := newWorld(t, nil)
+	get, body := func(path, want string) [2]string { return [2]string{path, want} }, `{"args":{"id":"A"}}`
+	for _, tt := range [][2]string{
+		get("/v1/tools/find_order/call", "200"),
+		get("/v1/tools/find%5Forder/call", "200"),
+		get("/v1/tools/find_order%2Fcall/call", "403"), // a name with a slash in it
+		get("/v1/tools/..%2F..%2Fetc%2Fpasswd/call", "404"),
+		get("/v1/tools/x%2F..%2Ffind_order/call", "404"),
+		get("/v1/tools/a%00b/call", "403"),
+		get("/v1/tools/%FF/call", "404"),
+		get("/v1/tools/"+strings.Repeat("a", 5000)+"/call", "404"),
+		get("/v1/tools/%2E%2E/call", "4"),
+		get("/v1/tools/../tools/find_order/call", "404"),
+		get("/v1/tools//call", "404"),
+		get("//v1/tools/find_order/call", "404"),
+		get("/v1/tools/find_order/call/", "404"),
+		get("/v1/tools/mayfly.exec/call", "404"),
+		get("/v1/tools/mayfly%2Eexec/call", "404"),
+		get("/v1/tools/find_order/call%20", "404"),
+		get("/v1/tools/%zz/call", "400"),
+	} {
+		got := w.raw(func(c net.Conn) {
+			_, _ = io.WriteString(c, "POST "+tt[0]+" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"+
+				"Authorization: Bearer "+w.tokens["agent"]+"\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
+		})
+		if !strings.HasPrefix(got, "HTTP/1.1 "+tt[1]) {
+			t.Errorf("%.60s: want %s, got %.300q", tt[0], tt[1], got)
+		}
+	}
+}
+
+// TestPipelined: requests that come together are answered one after the other.
+func TestPipelined(t *testing.T) {
+	w := newWorld(t, nil)
+	got := w.raw(func(c net.Conn) {
+		for i := range 3 {
+			body := fmt.Sprintf(`{"args":{"id":"N%d"}}`, i)
+			last := ""
+			if i == 2 {
+				last = "Connection: close\r\n"
+			}
+			_, _ = io.WriteString(c, "POST /v1/tools/find_order/call HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+last+
+				"Authorization: Bearer "+w.tokens["agent"]+"\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
+		}
+	})
+	a, b, c := strings.Index(got, `"N0"`), strings.Index(got, `"N1"`), strings.Index(got, `"N2"`)
+	if strings.Count(got, "HTTP/1.1 200") != 3 || a < 0 || b < a || c < b {
+		t.Errorf("answers to three requests: %s", got)
+	}
+}
+
+// settle waits until the server says of itself what is wanted.
+func (w *world) settle(line string) {
+	w.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+		if strings.Contains(w.must(200, "prom", "GET", "/metrics", "").text, line+"\n") {
+			return
+		}
+	}
+	w.t.Errorf("it never was so: %s", line)
+}
+
+// narrow is a connection whose client takes next to nothing.
+func (w *world) narrow(send string) net.Conn {
+	w.t.Helper()
+	c, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = c.Close() })
+	if err := c.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, send); err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// TestSlowReaders: who does not take what he asked for holds nothing for long.
+func TestSlowReaders(t *testing.T) {
+	w := newWorld(t, func(w *world) { w.config.WriteTimeout = 200 * time.Millisecond })
+	long := `"` + strings.Repeat("x", 6<<20) + `"`
+	body := `{"code":` + strconv.Quote(long) + `}`
+	if got := w.must(200, "agent", "POST", "/v1/exec", body); len(got.text) < len(long) {
+		t.Fatalf("whoever reads has got %d bytes only", len(got.text))
+	}
+	auth := "Host: localhost\r\nAuthorization: Bearer " + w.tokens["agent"] + "\r\n"
+	w.narrow("POST /v1/exec HTTP/1.1\r\nContent-Type: application/json\r\n" + auth + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
+	w.settle(`mayfly_http_requests_total{code="200",route="POST /v1/exec"} 2`)
+	w.settle("mayfly_http_body_bytes 0")
+	w.settle("mayfly_http_calls_running 0")
+	stream := w.narrow("GET /v1/trace HTTP/1.1\r\n" + strings.Replace(auth, w.tokens["agent"], w.tokens["root"], 1) + "\r\n")
+	w.settle("mayfly_http_streams 1")
+	flood, stop := context.WithCancel(t.Context())
+	var flooding sync.WaitGroup
+	flooding.Go(func() {
+		for i := 0; flood.Err() == nil; i++ {
+			w.config.Trace.Note(runtime.Note{Run: "none", Call: fmt.Sprint(i), Reason: strings.Repeat("x", 1000)})
+		}
+	})
+	w.settle("mayfly_http_streams 0")
+	stop()
+	flooding.Wait()
+	_ = stream.Close()
+}
+
+// TestStreamsAreBounded: however many watch, calls go on.
+func TestStreamsAreBounded(t *testing.T) {
+	w := newWorld(t, func(w *world) { w.config.MaxStreams, w.config.MaxConns = 5, 100 })
+	send := "GET /v1/trace HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + w.tokens["agent"] + "\r\n\r\n"
+	statuses := make(map[int]int)
+	var conns []net.Conn
+	for range 50 {
+		c := w.narrow(send)
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		statuses[res.StatusCode]++
+		conns = append(conns, c)
+	}
+	if statuses[200] != 5 || statuses[503] != 45 {
+		t.Errorf("streams: %v", statuses)
+	}
+	w.must(200, "agent", "POST", "/v1/tools/find_order/call", `{"args":{"id":"A"}}`)
+	for _, c := range conns {
+		_ = c.Close()
+	}
+	w.settle("mayfly_http_streams 0")
 }
 
 // TestOverload: ten times what fits is told that the host is busy, nobody is lost,

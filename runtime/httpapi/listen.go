@@ -28,7 +28,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config) 
 		ReadHeaderTimeout: s.config.HeaderTimeout,
 		IdleTimeout:       s.config.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug), // what clients do wrong
+		// OPTIONS * is a request like any other: without a token there is nothing.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug), // what clients do wrong
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
