@@ -26,8 +26,10 @@ LOADFLAGS ?=
 TESTTIME ?= 30m
 
 GUESTS := $(patsubst guests/%/recipe.sh,%,$(wildcard guests/*/recipe.sh))
-# Python of the guest's own version for this machine; the build unpacked one.
+# Python of the guest's own version for this machine, for the fuzzer and the
+# measurements; the build unpacked one.
 NATIVE_PYTHON ?= $(firstword $(shell ls -t $${MAYFLY_CACHE_DIR:-$${XDG_CACHE_HOME:-$$HOME/.cache}/mayfly}/guests/python-base-*/native/python 2>/dev/null))
+export MAYFLY_NATIVE_PYTHON ?= $(NATIVE_PYTHON)
 # The tests in which a guest, a program, or who can write to the cache, is hostile.
 ATTACKS := Attacks|Upstream|Tree|Contract|Guest|Hostile|Cancel|Deadline|HostCalls|Reentrant|Cache|Flat|Rebinding|Redirects|Proxy|NativeNetwork
 
@@ -94,7 +96,7 @@ fuzz: guests ## Fuzz every target for FUZZTIME (10s)
 
 .PHONY: bench
 bench: guests ## Measure what the README claims, against native Python
-	MAYFLY_NATIVE_PYTHON=$(NATIVE_PYTHON) $(GO) run ./bench/report
+	$(GO) run ./bench/report
 	$(GO) test -run '^$$' -bench '^BenchmarkDecide$$' ./governor
 
 .PHONY: bench-peers
@@ -151,7 +153,7 @@ generate-check: generate
 # leaves the slow steps out.
 .PHONY: verify
 verify: guests clients browser compiler ## Show every claim of the project on this machine, in one table
-	MAYFLY_NATIVE_PYTHON=$(NATIVE_PYTHON) $(GO) run ./bench/verify $(VERIFYFLAGS)
+	$(GO) run ./bench/verify $(VERIFYFLAGS)
 
 ##@ Guests
 
