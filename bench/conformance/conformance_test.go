@@ -283,7 +283,7 @@ func TestGuest(t *testing.T) {
 			{"T.test_exit", failed, "SystemExit: 3"},
 			{"T.test_expected", passed, ""},
 			{"T.test_fail", failed, "AssertionError: 1 != 2"},
-			{"T.test_mixed", failed, "(i=2)"},
+			{"T.test_mixed", failed, "2 not less than 2"},
 			{"T.test_pass", passed, ""},
 			{"T.test_skip", skipped, "reason one"},
 			{"T.test_skip_inside", skipped, "reason two"},

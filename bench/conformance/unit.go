@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +37,7 @@ type unit struct {
 	Outcome   string  `json:"outcome"` // "passed": it ran, whatever its tests did
 	Reason    string  `json:"reason,omitzero"`
 	Tests     []test  `json:"tests,omitempty"`
+	StandIns  []any   `json:"stand_ins,omitempty"` // names of modules
 	Instances int     `json:"instances"`
 	Seconds   float64 `json:"seconds"`
 }
@@ -70,11 +73,42 @@ var still = sandbox.Deterministic{Seed: 1, Clock: time.Date(2025, 6, 15, 12, 0, 
 // errSlow ends an instance in which one test takes too long.
 var errSlow = errors.New("the test took too long")
 
-// runUnit runs a module to its end.
+// testOnly finds the name of a C module that exists for tests only.
+var testOnly = regexp.MustCompile(`\b_test(capi|internalcapi|limitedcapi|singlephase|multiphase|buffer)\b`)
+
+// runUnit runs a module to its end. One that does not load because it imports
+// a C module for tests first of all gets a stand-in of that and runs again.
 func runUnit(ctx context.Context, box sandbox.Sandbox, module string, slow time.Duration) (*unit, error) {
-	u := &unit{Module: module, Outcome: passed}
 	start := time.Now()
-	defer func() { u.Seconds = time.Since(start).Seconds() }()
+	var first *unit
+	var standIns []any
+	for {
+		u, err := runWith(ctx, box, module, standIns, slow)
+		if err != nil {
+			return nil, err
+		}
+		u.Seconds = time.Since(start).Seconds()
+		if first == nil {
+			first = u
+		}
+		if u.Outcome == passed {
+			return u, nil
+		}
+		missing := testOnly.FindString(u.Reason)
+		if missing == "" || slices.Contains(standIns, any(missing)) {
+			if u != first {
+				first.Reason += "; with a stand-in: " + u.Reason
+			}
+			first.Seconds = u.Seconds
+			return first, nil
+		}
+		standIns = append(standIns, missing)
+	}
+}
+
+// runWith runs a module to its end, with stand-ins for some modules.
+func runWith(ctx context.Context, box sandbox.Sandbox, module string, standIns []any, slow time.Duration) (*unit, error) {
+	u := &unit{Module: module, Outcome: passed, StandIns: standIns}
 	for {
 		a := &attempt{unit: u, known: make(map[string]bool)}
 		for _, t := range u.Tests {
@@ -127,7 +161,7 @@ func (a *attempt) run(ctx context.Context, box sandbox.Sandbox, slow time.Durati
 	result, err := box.Run(ctx, sandbox.Spec{
 		Name:          "run.py",
 		Code:          runner,
-		Globals:       map[string]any{"module": a.unit.Module, "done": done},
+		Globals:       map[string]any{"module": a.unit.Module, "done": done, "stand_ins": a.unit.StandIns},
 		Limits:        limits,
 		Deterministic: &still,
 		HostCall: func(_ context.Context, tool string, args sandbox.RawJSON) (sandbox.RawJSON, error) {
