@@ -135,6 +135,9 @@ func (w *world) Check() {
 // FileErrno gives the file system's last error that wazero has no name for.
 func (w *world) FileErrno() uint32 { return w.files.TakeErrno() }
 
+// FollowTimes says whose times are set by the path of a symbolic link.
+func (w *world) FollowTimes(follow bool) { w.files.FollowTimes(follow) }
+
 func (w *world) fileBytes() uint64 {
 	_, n := w.files.Used()
 	return uint64(n)

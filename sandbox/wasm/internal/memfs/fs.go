@@ -270,9 +270,14 @@ func (f *FS) Readlink(path string) (string, experimental.Errno) {
 	return p.node.target, 0
 }
 
+// FollowTimes says whether Utimens sets the times of what a symbolic link leads
+// to, which it does unless told otherwise, or those of the link. sys.FS has no
+// way to say so.
+func (f *FS) FollowTimes(follow bool) { f.timesOfLinks = !follow }
+
 // Utimens implements sys.FS.
 func (f *FS) Utimens(path string, atim, mtim int64) experimental.Errno {
-	p, errno := f.existing(path, true)
+	p, errno := f.existing(path, !f.timesOfLinks)
 	if errno != 0 {
 		return errno
 	}

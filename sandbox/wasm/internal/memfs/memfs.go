@@ -81,6 +81,8 @@ type FS struct {
 	inodes uint64
 	errno  uint16
 
+	timesOfLinks bool // of what Utimens sets the times
+
 	tmp node
 }
 

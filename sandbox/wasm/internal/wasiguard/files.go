@@ -40,6 +40,22 @@ func paths(lengths ...int) guard {
 	}
 }
 
+// setTimes asks the file system not to follow a link at the end of the path.
+// wazero would open the path for writing instead, which follows the link, or
+// fails.
+func setTimes(c call) {
+	const followLinks = 1
+	w := worldOf(c.ctx)
+	if w == nil || c.u32(1)&followLinks != 0 {
+		paths(3)(c)
+		return
+	}
+	w.FollowTimes(false)
+	defer w.FollowTimes(true)
+	c.stack[1] |= followLinks
+	paths(3)(c)
+}
+
 // filesOnly refuses the three streams.
 func filesOnly(c call) {
 	if c.isStdio(c.u32(0)) {

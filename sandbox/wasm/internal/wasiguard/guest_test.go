@@ -108,6 +108,8 @@ func (w *testWorld) Walltime() int64   { return w.wall }
 func (w *testWorld) Nanotime() int64   { return w.mono }
 func (w *testWorld) FileErrno() uint32 { return w.fs.TakeErrno() }
 
+func (w *testWorld) FollowTimes(follow bool) { w.fs.FollowTimes(follow) }
+
 func (w *testWorld) Sleep(d time.Duration) {
 	if d <= 0 {
 		panic(fmt.Sprintf("Sleep(%v)", d))

@@ -36,7 +36,7 @@ var table = map[string]guard{
 	// Paths are copied, twice, before anything looks at their length.
 	"path_create_directory":   paths(2),
 	"path_filestat_get":       paths(3),
-	"path_filestat_set_times": paths(3),
+	"path_filestat_set_times": setTimes, // opens what it must not follow
 	"path_link":               paths(3, 6),
 	"path_open":               paths(3),
 	"path_readlink":           paths(2),

@@ -24,6 +24,9 @@ type World interface {
 	// FileErrno is the WASI number of the file system's last error that wazero
 	// has no name for, once, or 0.
 	FileErrno() uint32
+	// FollowTimes says whether the times that are set by path from now on are
+	// those of what a symbolic link leads to, which is the rule, or its own.
+	FollowTimes(follow bool)
 }
 
 // Key finds the [World] of a call in its context.
