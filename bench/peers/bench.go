@@ -75,20 +75,25 @@ type sampling struct {
 // adds a row of what f gives. A peer that cannot do it has the reason in its
 // cell.
 func (b *bench) alternate(r row, peers []*peer, s sampling, f func(p *peer) (float64, error)) (row, error) {
+	b.say("  %s", r.Name)
 	r.Cells = make(map[string]cell)
 	samples := make(map[string][]float64)
 	spent := make(map[string]time.Duration)
 	for round := range s.most {
 		for i := range peers {
 			p := peers[(i+round)%len(peers)]
-			if r.Cells[p.name].NA != "" || (round >= s.least && spent[p.name] > s.budget) {
+			if c := r.Cells[p.name]; c.NA != "" || c.Word != "" || (round >= s.least && spent[p.name] > s.budget) {
 				continue
 			}
 			begin := time.Now()
 			value, err := f(p)
 			spent[p.name] += time.Since(begin)
 			var na notApplicable
+			var words inWords
 			switch {
+			case errors.As(err, &words):
+				r.Cells[p.name] = cell{Word: string(words)}
+				continue
 			case errors.As(err, &na):
 				r.Cells[p.name] = cell{NA: string(na)}
 				continue
@@ -99,7 +104,7 @@ func (b *bench) alternate(r row, peers []*peer, s sampling, f func(p *peer) (flo
 		}
 	}
 	for name, all := range samples {
-		if r.Cells[name].NA == "" {
+		if _, ok := r.Cells[name]; !ok {
 			r.Cells[name] = sampled(all)
 		}
 	}

@@ -37,7 +37,12 @@ Flags:
 // groups are the rows, by what -only calls them.
 var groups = []group{
 	{"start", start},
+	{"cpu", cpu},
+	{"rows", rows},
+	{"memory", memory},
 	{"rate", rates},
+	{"stop", stop},
+	{"limits", limits},
 }
 
 type group struct {

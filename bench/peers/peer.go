@@ -45,6 +45,8 @@ type peer struct {
 	host func(places) (host, error)
 	// once is the command that prints 1+1; nil: the driver, told to do so.
 	once func(places) []string
+	// unstoppable says that there is a faster configuration which cannot stop code.
+	unstoppable bool
 	// missing says what of it is not installed.
 	missing func(places) error
 }
@@ -80,8 +82,10 @@ var peers = []peer{
 	{name: "monty", title: "Monty", language: python, missing: npm("@pydantic/monty")},
 	{
 		name: "wazero", title: "wazero + python-wasi", language: python,
-		host:    func(p places) (host, error) { return openStock(stockModule(p), p.Cache) },
-		missing: func(p places) error { return file(stockModule(p)) },
+		host: func(p places) (host, error) { return openStock(stockModule(p), p.Cache) },
+		// Its documented way to stop a guest costs speed.
+		unstoppable: true,
+		missing:     func(p places) error { return file(stockModule(p)) },
 	},
 	{
 		name: "ours-python", title: "Mayfly (Python)", language: python,

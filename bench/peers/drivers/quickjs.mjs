@@ -1,10 +1,13 @@
 // quickjs-emscripten in Node: a runtime and a context of its own for each call,
 // with its limits set, as its documentation shows.
 
-import { getQuickJS, shouldInterruptAfterDeadline } from "quickjs-emscripten";
+import { getQuickJS, newQuickJSWASMModule, shouldInterruptAfterDeadline } from "quickjs-emscripten";
 import { failed, inputOf, now, serve, version } from "./lib.mjs";
 
 const MEMORY = 64 << 20;
+// What the documentation shows. With the default, endless recursion overflows
+// the stack of Node first, and the module is unusable after it.
+const STACK = 320 * 1024;
 
 let quickjs;
 let warm;
@@ -13,6 +16,7 @@ let held = [];
 function open(memory, timeoutMs) {
   const runtime = quickjs.newRuntime();
   runtime.setMemoryLimit(memory);
+  runtime.setMaxStackSize(STACK);
   runtime.setInterruptHandler(shouldInterruptAfterDeadline(Date.now() + timeoutMs));
   return { runtime, context: runtime.newContext() };
 }
@@ -40,27 +44,35 @@ function first() {
   }
 }
 
-function run(request) {
+async function run(request) {
   const text = inputOf(request);
   const begin = now();
   const vm = open(request.memory, request.timeout_ms);
   const ready = now();
   const took = () => ({ start_ms: ready - begin, run_ms: now() - ready });
+  let answer;
   try {
     let code = request.body + `\n;JSON.stringify(${request.expr})`;
     if (text !== undefined) {
       vm.context.newString(text).consume((s) => vm.context.setProp(vm.context.global, "text", s));
       code = "const rows = JSON.parse(text);" + code;
     }
-    const value = evaluate(vm, code);
-    return { status: "ok", value, ...took() };
+    vm.runtime.setInterruptHandler(shouldInterruptAfterDeadline(Date.now() + request.timeout_ms));
+    answer = { status: "ok", value: evaluate(vm, code), ...took() };
   } catch (e) {
-    const answer = { ...failed(e.name, e.message), ...took() };
+    answer = { ...failed(e.name, e.message), ...took() };
     if (e.message === "interrupted") Object.assign(answer, { status: "timeout", how: "InternalError: interrupted" });
-    return answer;
-  } finally {
-    close(vm);
   }
+  try {
+    close(vm);
+  } catch (e) {
+    // The module that all contexts share is lost, and another one has to be loaded.
+    answer = { status: "died", how: "module aborted", error: { type: e.name, message: e.message } };
+    quickjs = await newQuickJSWASMModule();
+    held = [];
+    warm = open(MEMORY, 3_600_000);
+  }
+  return answer;
 }
 
 await serve({

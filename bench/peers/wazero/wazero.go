@@ -34,8 +34,9 @@ func Open(ctx context.Context, module, cache string, memory uint64, stoppable bo
 	if err != nil {
 		return nil, err
 	}
+	// With the debug information of this module, a trap takes minutes to be told.
 	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigCompiler().
-		WithCompilationCache(kept).WithCloseOnContextDone(stoppable).WithMemoryLimitPages(uint32(memory/pageSize)))
+		WithCompilationCache(kept).WithDebugInfoEnabled(false).WithCloseOnContextDone(stoppable).WithMemoryLimitPages(uint32(memory/pageSize)))
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, r); err != nil {
 		return nil, err
 	}

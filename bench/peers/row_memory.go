@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/mayfly-run/mayfly/bench/measure"
+)
+
+const mib = 1 << 20
+
+// memory weighs sandboxes that are alive and have given a result.
+func memory(b *bench) error {
+	weights := make(map[string]*weight)
+	for _, p := range b.peers {
+		b.say("  %s", p.name)
+		w, err := b.weigh(p)
+		if err != nil {
+			return fmt.Errorf("memory of %s: %w", p.name, err)
+		}
+		weights[p.name] = w
+	}
+	of := fmt.Sprintf(", %d alive", held)
+	for _, r := range []struct {
+		name string
+		of   func(w *weight) float64
+	}{
+		{"private memory per sandbox, host included" + of, func(w *weight) float64 { return float64(w.full.PrivateDirty) / held }},
+		{"private memory of a sandbox, host not included" + of, func(w *weight) float64 {
+			return (float64(w.full.PrivateDirty) - float64(w.empty.PrivateDirty)) / held
+		}},
+		{"all memory per sandbox, shared pages in parts" + of, func(w *weight) float64 { return float64(w.full.Proportional) / held }},
+	} {
+		_, err := b.alternate(row{Name: r.name, Unit: "MiB", Best: "least"}, b.peers, sampling{1, 1, time.Hour}, func(p *peer) (float64, error) {
+			return r.of(weights[p.name]) / mib, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// weight is a host's memory without and with sandboxes.
+type weight struct{ empty, full measure.Memory }
+
+// weigh takes a driver that has done nothing yet but make one sandbox, so that
+// what the first one loads belongs to the host.
+func (b *bench) weigh(p *peer) (*weight, error) {
+	b.stop(p)
+	defer b.stop(p)
+	if _, err := b.ask(p, request{Op: "start"}); err != nil {
+		return nil, err
+	}
+	d, err := b.driver(p)
+	if err != nil {
+		return nil, err
+	}
+	w := &weight{}
+	if w.empty, err = measure.TreeMemory(d.cmd.Process.Pid); err != nil {
+		return nil, err
+	}
+	if _, err := b.ask(p, request{Op: "hold", Count: held}); err != nil {
+		return nil, err
+	}
+	if w.full, err = measure.TreeMemory(d.cmd.Process.Pid); err != nil {
+		return nil, err
+	}
+	_, err = b.ask(p, request{Op: "drop"})
+	return w, err
+}
