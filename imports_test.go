@@ -58,6 +58,7 @@ var fences = map[string]struct {
 	"github.com/klauspost/compress":            {in: []string{"guests", "internal"}},
 	"github.com/evanw/esbuild":                 {in: []string{"guests/js/typescript"}},
 	"github.com/ncruces/go-sqlite3":            {in: []string{"internal/store"}},
+	"gonum.org/v1/plot":                        {in: []string{"bench/plot"}},
 	"github.com/go-json-experiment/json":       {in: []string{"."}},
 	"github.com/google/go-cmp":                 {tests: true, in: []string{"."}},
 	"github.com/rogpeppe/go-internal":          {tests: true, in: []string{"."}},

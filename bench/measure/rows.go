@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-run/mayfly/sandbox"
 )
 
-// RowCount is how many rows MakeRows makes.
+// RowCount is how many rows what is claimed of rows is measured with.
 const RowCount = 100_000
 
 // GroupPython groups rows and leaves what it found in result.
@@ -34,11 +34,11 @@ const result = Object.fromEntries([...totals].sort().map(([k, [n, total]]) => [k
 `
 
 // MakeRows makes the same orders every time.
-func MakeRows() *sandbox.Table {
+func MakeRows(count int) *sandbox.Table {
 	r := rand.New(rand.NewPCG(1, 2))
 	regions := []string{"north", "south", "east", "west", "centre", "overseas"}
 	t := &sandbox.Table{Columns: []string{"id", "region", "customer", "units", "price", "paid"}}
-	for i := range RowCount {
+	for i := range count {
 		t.Rows = append(t.Rows, []any{
 			i, regions[r.IntN(len(regions))], fmt.Sprintf("customer %d", r.IntN(5000)),
 			r.IntN(1000), float64(r.IntN(100_000)) / 100, r.IntN(2) == 0,

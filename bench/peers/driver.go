@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// patience is how long a driver may take for anything, beyond what it was asked
+// patience is how long a driver may take for a sandbox, beyond what it was asked
 // to wait.
 const patience = 3 * time.Minute
 
@@ -63,7 +63,7 @@ func (d *driver) ask(q request) (answer, error) {
 	if _, err := d.in.Write(append(line, '\n')); err != nil {
 		return answer{}, fmt.Errorf("%w: %w", errDied, err)
 	}
-	return d.read(patience + time.Duration(q.TimeoutMS)*time.Millisecond)
+	return d.read(patience*time.Duration(1+q.Count) + time.Duration(q.TimeoutMS)*time.Millisecond)
 }
 
 // read reads one answer. A driver that takes too long is killed.

@@ -61,7 +61,7 @@ func main() {
 		exit(driverMain(os.Args[2:]))
 	}
 	o := options{progress: os.Stderr}
-	flag.StringVar(&o.out, "out", "bench/out", "`directory` for peers.json and the plots")
+	flag.StringVar(&o.out, "out", "bench/out", "`directory` for peers.json, peers.md and the plots")
 	flag.StringVar(&o.only, "only", "", "measure only the groups that match this `expression`")
 	flag.StringVar(&o.peers, "peers", "", "measure only these peers: `names` with commas")
 	flag.StringVar(&o.allowMissing, "allow-missing", "", "go on without these peers if they are not installed: `names` with commas")
@@ -88,7 +88,7 @@ func main() {
 	if err != nil {
 		exit(err)
 	}
-	if err := r.write(filepath.Join(o.out, "peers.json")); err != nil {
+	if err := r.save(o.out); err != nil {
 		exit(err)
 	}
 	if o.json {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -77,13 +80,27 @@ func (r row) winner(in []peerReport, language string) string {
 	return name
 }
 
-func (r *report) write(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+// save writes the samples, the table and the plots into a directory.
+func (r *report) save(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
+	var text, table bytes.Buffer
+	if err := r.print(&text); err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
+	r.table(&table)
+	return errors.Join(
+		os.WriteFile(filepath.Join(dir, "peers.json"), text.Bytes(), 0o644),
+		os.WriteFile(filepath.Join(dir, "peers.md"), table.Bytes(), 0o644),
+		r.plots(dir),
+	)
+}
+
+// print writes the report as JSON.
+func (r *report) print(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(r)
 }

@@ -9,6 +9,9 @@ import (
 
 const mib = 1 << 20
 
+// rowMemory is what one more sandbox costs.
+const rowMemory = "private memory of each further sandbox"
+
 // memory weighs sandboxes that are alive and have given a result.
 func memory(b *bench) error {
 	weights := make(map[string]*weight)
@@ -20,16 +23,15 @@ func memory(b *bench) error {
 		}
 		weights[p.name] = w
 	}
-	of := fmt.Sprintf(", %d alive", held)
 	for _, r := range []struct {
 		name string
 		of   func(w *weight) float64
 	}{
-		{"private memory per sandbox, host included" + of, func(w *weight) float64 { return float64(w.full.PrivateDirty) / held }},
-		{"private memory of a sandbox, host not included" + of, func(w *weight) float64 {
+		{fmt.Sprintf("private memory per sandbox, host included, %d alive", held), func(w *weight) float64 { return float64(w.full.PrivateDirty) / held }},
+		{rowMemory, func(w *weight) float64 {
 			return (float64(w.full.PrivateDirty) - float64(w.empty.PrivateDirty)) / held
 		}},
-		{"all memory per sandbox, shared pages in parts" + of, func(w *weight) float64 { return float64(w.full.Proportional) / held }},
+		{fmt.Sprintf("all memory per sandbox, shared pages in parts, %d alive", held), func(w *weight) float64 { return float64(w.full.Proportional) / held }},
 	} {
 		_, err := b.alternate(row{Name: r.name, Unit: "MiB", Best: "least"}, b.peers, sampling{1, 1, time.Hour}, func(p *peer) (float64, error) {
 			return r.of(weights[p.name]) / mib, nil

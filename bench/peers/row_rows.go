@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -20,10 +21,11 @@ var rowsGrouped = map[string]request{
 	javaScript: {Body: measure.GroupJavaScript, Expr: "result"},
 }
 
-// rows measures calls with 100,000 records, from JSON text to JSON text, in a
+// rows measures calls with many records, from JSON text to JSON text, in a
 // fresh sandbox, which counts.
 func rows(b *bench) error {
-	text, err := measure.AsJSON(measure.MakeRows())
+	count := full(b, measure.RowCount, measure.RowCount/20)
+	text, err := measure.AsJSON(measure.MakeRows(count))
 	if err != nil {
 		return err
 	}
@@ -35,11 +37,11 @@ func rows(b *bench) error {
 		name string
 		code map[string]request
 	}{
-		{"100,000 rows in, grouped", rowsGrouped},
-		{"100,000 rows in, 100,000 out", rowsOut},
+		{"%d,000 rows in, grouped", rowsGrouped},
+		{"%d,000 rows in, as many out", rowsOut},
 	} {
 		same := map[string]*equal{python: {}, javaScript: {}}
-		_, err := b.alternate(row{Name: work.name, Unit: "ms", Best: "least"}, b.peers,
+		_, err := b.alternate(row{Name: fmt.Sprintf(work.name, count/1000), Unit: "ms", Best: "least"}, b.peers,
 			full(b, sampling{3, 7, 8 * time.Second}, sampling{1, 1, 0}), func(p *peer) (float64, error) {
 				q := work.code[p.language]
 				q.Op, q.Input, q.TimeoutMS, q.Memory = "run", input, 60_000, 512<<20

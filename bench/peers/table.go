@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -9,12 +8,6 @@ import (
 	"strconv"
 	"strings"
 )
-
-func (r *report) print(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(r)
-}
 
 // table prints the report as Markdown.
 func (r *report) table(w io.Writer) {
@@ -25,7 +18,7 @@ func (r *report) table(w io.Writer) {
 		fmt.Fprint(w, "This was a quick run: few repetitions, figures that mean little.\n\n")
 	}
 	fmt.Fprint(w, "A figure is a median, with the least and the greatest in brackets, and after it the ratio to Mayfly's in the\n"+
-		"same language. **Bold** is the best of its language.\n\n")
+		"same language. **Bold** is the best of its language. At a limit, the words are what was seen.\n\n")
 	head, rule := "| |", "|---|"
 	for _, p := range r.Peers {
 		head += " " + p.Title + " |"
@@ -66,7 +59,8 @@ func (r *report) line(row row, notes *notes) string {
 	if row.Unit != "" {
 		label += ", " + row.Unit
 	}
-	line := "| " + label + " |"
+	var line strings.Builder
+	line.WriteString("| " + label + " |")
 	for _, p := range r.Peers {
 		c, ok := row.Cells[p.Name]
 		text := ""
@@ -85,9 +79,9 @@ func (r *report) line(row row, notes *notes) string {
 				text += " ×" + number(c.Median/ours.Median)
 			}
 		}
-		line += " " + strings.ReplaceAll(text, "|", `\|`) + " |"
+		line.WriteString(" " + strings.ReplaceAll(text, "|", `\|`) + " |")
 	}
-	return line
+	return line.String()
 }
 
 func figure(c cell) string {

@@ -104,7 +104,7 @@ func rowsJavaScript(b *bench) error {
 		return err
 	}
 	defer e.Close()
-	table := measure.MakeRows()
+	table := measure.MakeRows(measure.RowCount)
 	text, err := measure.AsJSON(table)
 	if err != nil {
 		return err
