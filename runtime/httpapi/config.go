@@ -35,7 +35,8 @@ type Config struct {
 	// MaxBody is how long a request may be, in bytes. Default 8 MiB.
 	MaxBody int64
 	// MaxBodies is how many bytes all requests that are being read or answered may
-	// have together. Default 256 MiB.
+	// have together; as values in memory they can take thirty times that. Default
+	// 32 MiB, or MaxBody if that is more.
 	MaxBodies int64
 	// MaxCalls is how many calls run at once. Default 16.
 	MaxCalls int
@@ -113,7 +114,7 @@ func (c Config) withDefaults() (Config, error) {
 	default:
 		count(&c.MaxQueue, 64)
 	}
-	for v, d := range map[*int64]int64{&c.MaxBody: 8 << 20, &c.MaxBodies: 256 << 20} {
+	for v, d := range map[*int64]int64{&c.MaxBody: 8 << 20, &c.MaxBodies: max(32<<20, c.MaxBody)} {
 		if *v < 0 {
 			errs = append(errs, fmt.Errorf("httpapi: a negative limit, %d", *v))
 		}

@@ -178,6 +178,40 @@ func TestPipelined(t *testing.T) {
 	}
 }
 
+// TestBodiesTogether: bodies are bounded in all, by what has come of them; what
+// somebody only says that he will send, is nothing.
+func TestBodiesTogether(t *testing.T) {
+	w := newWorld(t, func(w *world) { w.config.MaxBody, w.config.MaxBodies = 100_000, 150_000 })
+	header := func(as string, n int) string {
+		return "POST /v1/tools/find_order/call HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+			"Authorization: Bearer " + w.tokens[as] + "\r\nContent-Length: " + strconv.Itoa(n) + "\r\n\r\n"
+	}
+	var promised []net.Conn
+	for range 20 {
+		promised = append(promised, w.narrow(header("agent", 99_999)+"{"))
+	}
+	long := `{"args":{"id":"` + strings.Repeat("A", 90_000) + `"}}`
+	w.must(200, "other", "POST", "/v1/tools/find_order/call", long)
+	for _, c := range promised {
+		_ = c.Close()
+	}
+	w.settle("mayfly_http_body_bytes 0")
+	c := w.narrow(header("agent", len(long)) + long[:len(long)-1])
+	w.settle("mayfly_http_body_bytes " + strconv.Itoa(len(long)-1))
+	if got := w.must(503, "other", "POST", "/v1/tools/find_order/call", long); got.at("type") != "urn:mayfly:problem:busy" || got.header.Get("Retry-After") == "" {
+		t.Errorf("too much in all: %.300s", got.text)
+	}
+	w.must(200, "other", "POST", "/v1/tools/find_order/call", `{"args":{"id":"A"}}`)
+	if _, err := io.WriteString(c, "}"); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || res.StatusCode != 200 {
+		t.Errorf("the first of them: %v %v", res, err)
+	}
+	w.settle("mayfly_http_body_bytes 0") // an answer comes before its place is free
+	w.must(200, "other", "POST", "/v1/tools/find_order/call", long)
+}
+
 // settle waits until the server says of itself what is wanted.
 func (w *world) settle(line string) {
 	w.t.Helper()

@@ -70,16 +70,11 @@ func (q *request) body() ([]byte, *refused) {
 	if r.ContentLength > max {
 		return nil, tooLong(max)
 	}
-	size := r.ContentLength
-	if size < 0 {
-		size = max // nobody knows yet
+	text, err := io.ReadAll(held{http.MaxBytesReader(q.w, r.Body, max), q})
+	if errors.Is(err, errHeld) {
+		q.w.Header().Set("Connection", "close")
+		return nil, q.s.busy("other requests are being read or answered, and all together would be too long")
 	}
-	if q.s.bodies.Add(size) > q.s.config.MaxBodies {
-		q.s.bodies.Add(-size)
-		return nil, q.s.busy("other requests are being read")
-	}
-	q.held += size
-	text, err := io.ReadAll(http.MaxBytesReader(q.w, r.Body, max))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		return nil, tooLong(max)
 	}
@@ -95,6 +90,25 @@ func (q *request) body() ([]byte, *refused) {
 		return nil, refuse(http.StatusBadRequest, "bad_json", "", "the body is empty; it must be a JSON object")
 	}
 	return text, nil
+}
+
+// errHeld is of a body for which there is no room beside the others.
+var errHeld = errors.New("too much is held")
+
+// held counts what has been read of a body: what somebody says that he will send
+// takes no room from others.
+type held struct {
+	io.Reader
+	q *request
+}
+
+func (h held) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	h.q.held += int64(n)
+	if h.q.s.bodies.Add(int64(n)) > h.q.s.config.MaxBodies {
+		return n, errHeld
+	}
+	return n, err
 }
 
 // timely is a body that must arrive in time. What is read after its end is whether
