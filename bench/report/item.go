@@ -17,6 +17,8 @@ type item struct {
 	Ours     float64 `json:"ours"`
 	Baseline float64 `json:"baseline"`
 	Ratio    float64 `json:"ratio"`
+	Low      float64 `json:"low,omitzero"`  // quartiles of the ratio,
+	High     float64 `json:"high,omitzero"` // where it was measured in rounds
 	Target   float64 `json:"target"`
 	OK       bool    `json:"ok"`
 }
@@ -43,7 +45,7 @@ func (b *bench) ratio(name string, ratio, target float64) {
 
 func printTable(w io.Writer, items []item) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "what\tunit\tours\tbaseline\tratio\ttarget\t\t")
+	fmt.Fprintln(t, "what\tunit\tours\tbaseline\tratio\tquartiles\ttarget\t\t")
 	for _, i := range items {
 		verdict := "ok"
 		switch {
@@ -52,9 +54,16 @@ func printTable(w io.Writer, items []item) {
 		case !i.OK:
 			verdict = "MISSED"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", i.Name, i.Unit, number(i.Ours), number(i.Baseline), number(i.Ratio), number(i.Target), verdict)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", i.Name, i.Unit, number(i.Ours), number(i.Baseline), number(i.Ratio), i.quartiles(), number(i.Target), verdict)
 	}
 	t.Flush()
+}
+
+func (i item) quartiles() string {
+	if i.High == 0 {
+		return "-"
+	}
+	return number(i.Low) + "–" + number(i.High)
 }
 
 func number(f float64) string {

@@ -144,39 +144,6 @@ func rowsJavaScript(b *bench) error {
 	return nil
 }
 
-// meteringJavaScript compares the metered guest with one that is not.
-func meteringJavaScript(b *bench) error {
-	var engines []*wasm.Engine
-	for _, v := range []variant.Variant{{}, {Unmetered: true}, {Unmetered: true, EngineDeadline: true}} {
-		e, err := b.guestEngine("js", v)
-		if err != nil {
-			return err
-		}
-		defer e.Close()
-		engines = append(engines, e)
-	}
-	all, err := measure.Workloads(".js")
-	if err != nil {
-		return err
-	}
-	var metered, wazero []float64
-	for _, w := range all {
-		run := func(e *wasm.Engine) func() (float64, error) {
-			return func() (float64, error) { ms, _, err := inGuest(b, e, w); return ms, err }
-		}
-		best, err := least(repeats*b.rounds, run(engines[0]), run(engines[1]), run(engines[2]))
-		if err != nil {
-			return err
-		}
-		b.compare("JavaScript, metered / unmetered: "+w.Name, "ms", best[0], best[1], 0)
-		metered = append(metered, best[0]/best[1])
-		wazero = append(wazero, best[2]/best[0])
-	}
-	b.ratio("JavaScript, metered / unmetered: geometric mean", measure.Geomean(metered), 1.15)
-	b.ratio("JavaScript, WithCloseOnContextDone / metered: geometric mean (times slower)", measure.Geomean(wazero), 0)
-	return nil
-}
-
 // cpuJavaScript compares the guest with node without its compilers, which is
 // what an interpreter can be compared with. Both give the wall time.
 func cpuJavaScript(b *bench) error {

@@ -1,6 +1,6 @@
 // Command report measures what the README claims: ours and a baseline side by
 // side, in one run, as ratios. It prints a table and writes bench.json, a list
-// of {name, unit, ours, baseline, ratio, target, ok}.
+// of {name, unit, ours, baseline, ratio, low, high, target, ok}.
 //
 // It never fails because of a figure: whether a target is met is in the table.
 package main
@@ -76,7 +76,7 @@ func run(out, only, cache, native string, rounds int) error {
 		{"fresh", fresh},
 		{"memory", privateMemory},
 		{"throughput", throughput},
-		{"metering", metering},
+		{"metering", meteringPython},
 		{"cpu", cpuBound},
 		{"rows", rows},
 		{"collector", collector},
