@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mayfly-run/mayfly/sandbox"
+	"github.com/mayfly-run/mayfly/sandbox/wasm"
 )
 
 // footprint is what a process can leak.
@@ -42,25 +43,58 @@ func measure(t *testing.T) footprint {
 // shows as 40 MB after 10,000 calls.
 const maxGrowth = 16 << 20
 
-// TestFlat makes thousands of calls, good and bad, and looks for what stays.
+// flatMix is what calls of one language do: mix again and again, each of rare
+// once in a while, since it takes its whole timeout.
+type flatMix struct{ mix, rare []string }
+
+var flatMixes = map[string]flatMix{
+	"python": {
+		mix: []string{
+			"1+1", "x = [i*i for i in range(1000)]\nsum(x)", "1/0", "def (", "bytearray(10**9)",
+			"print('x'*1000)\n'y'*1000", "open('/tmp/f','w').write('x'*100000)", "import numpy", "raise SystemExit(3)",
+			"import os\nos._exit(1)", "def f(): f()\nf()", "{'a': object()}", "import json\njson.loads('[1,2')",
+		},
+		rare: []string{"while True: pass", "import time\ntime.sleep(9)", "import os\nos.abort()", "x=[]\nwhile True: x.append('x'*10000)"},
+	},
+	"js": {
+		mix: []string{
+			"1+1", "Array.from({ length: 1000 }, (_, i) => i * i).reduce((a, b) => a + b)", "null.x", "let = (", "new ArrayBuffer(1e9)",
+			"console.log('x'.repeat(1000)); 'y'.repeat(1000)", "import fs from 'fs'", "import { callTool } from 'mayfly'; typeof callTool",
+			"function f() { f() } f()", "({ a: () => 1 })", "JSON.parse('[1,2')", "await Promise.all([1, 2].map(async (x) => x))",
+			"Promise.reject(new Error('lost'))", "await new Promise(() => {})", "setTimeout(() => console.log('later'), 1)",
+			"new Proxy({}, { ownKeys() { throw 1 } })", "[2n ** 4000n, new Map([[1, new Uint8Array(1e5)]])]", "throw new Error('x'.repeat(1e5))",
+			"new FinalizationRegistry(() => {}).register({}, 1); new WeakRef({}).deref() === undefined",
+		},
+		rare: []string{"for (;;);", "setInterval(() => {}, 1)", "const a = []; for (;;) a.push('x'.repeat(10000) + a.length)", "/^(a+)+$/.test('a'.repeat(50) + 'b')", "const t = { then(f) { f(t) } }; await t"},
+	},
+}
+
+// TestFlat makes thousands of calls in each language, good and bad, and looks
+// for what stays.
 func TestFlat(t *testing.T) {
 	calls := 10_000
 	if testing.Short() {
 		calls = 1_000
 	}
-	box := python(t)
-	limits := sandbox.Limits{Timeout: 20 * time.Millisecond, MaxMemory: 8 << 20}
-	mix := []string{
-		"1+1", "x = [i*i for i in range(1000)]\nsum(x)", "1/0", "def (", "bytearray(10**9)",
-		"print('x'*1000)\n'y'*1000", "open('/tmp/f','w').write('x'*100000)", "import numpy", "raise SystemExit(3)",
-		"import os\nos._exit(1)", "def f(): f()\nf()", "{'a': object()}", "import json\njson.loads('[1,2')",
+	for _, guest := range []string{"python", "js"} {
+		t.Run(guest, func(t *testing.T) {
+			box := python(t)
+			if guest == "js" {
+				box = javaScript(t)
+			}
+			checkFlat(t, box, flatMixes[guest], calls)
+		})
 	}
-	rare := []string{"while True: pass", "import time\ntime.sleep(9)", "import os\nos.abort()", "x=[]\nwhile True: x.append('x'*10000)"}
+}
+
+func checkFlat(t *testing.T, box *wasm.Engine, mix flatMix, calls int) {
+	t.Helper()
+	limits := sandbox.Limits{Timeout: 20 * time.Millisecond, MaxMemory: 8 << 20}
 	run := func(n int) {
 		for i := range n {
-			code := mix[i%len(mix)]
+			code := mix.mix[i%len(mix.mix)]
 			if i%100 == 99 {
-				code = rare[i/100%len(rare)]
+				code = mix.rare[i/100%len(mix.rare)]
 			}
 			if _, err := box.Run(t.Context(), sandbox.Spec{Code: code, Limits: limits}); err != nil {
 				t.Fatal(err)
