@@ -14,8 +14,8 @@ import (
 var claimsText string
 
 // A claim is one line of claims.tsv: its ID, what it says, and what it rests on,
-// separated by tabs. IDs are ISSUE.PART, or case-NUMBER for the faults of others
-// that must not be ours.
+// separated by tabs. IDs are ISSUE.PART, S.PART for what SECURITY.md claims, or
+// case-NUMBER for the faults of others that must not be ours.
 type claim struct {
 	ID       string     `json:"id"`
 	Text     string     `json:"claim"`
@@ -27,7 +27,7 @@ type claim struct {
 //	test PACKAGE REGEXP     tests, subtests included; one at least must pass and none fail
 //	figure STEP REGEXP      rows of a measurement that have a target
 //	step NAME               a command that ends well
-//	none                    nothing: the claim is not met, and the text says why
+//	none REASON             nothing: the claim is known not to hold, and is shown as open
 //
 // They are separated by " ; ".
 type evidence struct {
@@ -78,10 +78,14 @@ func parseClaim(line string) (claim, error) {
 func parseEvidence(text string) (evidence, error) {
 	kind, rest, _ := strings.Cut(text, " ")
 	e := evidence{Kind: kind}
+	if kind == "none" {
+		if e.Pattern = rest; rest == "" {
+			return e, fmt.Errorf("%q wants a reason", text)
+		}
+		return e, nil
+	}
 	e.From, e.Pattern, _ = strings.Cut(rest, " ")
 	switch kind {
-	case "none":
-		return e, nil
 	case "step", "figure":
 		if s, ok := stepByName(e.From); !ok || kind == "figure" && s.figures == nil {
 			return e, fmt.Errorf("%q: no such step", text)
@@ -99,7 +103,7 @@ func parseEvidence(text string) (evidence, error) {
 }
 
 func (e evidence) String() string {
-	return strings.TrimSpace(e.Kind + " " + e.From + " " + e.Pattern)
+	return strings.Join(strings.Fields(e.Kind+" "+e.From+" "+e.Pattern), " ")
 }
 
 // needs names the step that gives the evidence; "" if there is none.

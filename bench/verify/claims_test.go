@@ -77,6 +77,7 @@ func TestParseClaimRefuses(t *testing.T) {
 		"1\tx\tstep race x":       "belongs to tests",
 		"1\tx\tfigure race x":     "no such step",
 		"1\tx\tfigure report":     "belongs to tests",
+		"1\tx\tnone":              "wants a reason",
 		"1\tx\thearsay":           "unknown kind",
 		"1\tx\ttest pkg (":        "missing closing",
 		"1\tx\tstep race ; other": "unknown kind",

@@ -12,6 +12,7 @@ const (
 	holds  verdict = "holds"
 	fails  verdict = "FAILS"
 	notRun verdict = "not run"
+	open   verdict = "open" // known not to hold
 )
 
 // result is a claim and whether it holds.
@@ -56,7 +57,7 @@ func (f *evidenceFound) look(e evidence) (verdict, string) {
 		}
 		return holds, "step " + e.From + " ended well"
 	}
-	return fails, "nothing shows it"
+	return open, e.Pattern
 }
 
 func (f *evidenceFound) lookAtTests(e evidence) (verdict, string) {
@@ -130,7 +131,7 @@ func (f *evidenceFound) lookAtFigures(e evidence) (verdict, string) {
 
 // worstFirst orders results for reading.
 func worstFirst(results []result) []result {
-	order := []verdict{fails, notRun, holds}
+	order := []verdict{fails, notRun, open, holds}
 	sorted := slices.Clone(results)
 	slices.SortStableFunc(sorted, func(a, b result) int {
 		return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict)

@@ -45,7 +45,7 @@ func TestJudge(t *testing.T) {
 		"step corpus":                          fails,
 		"step report":                          holds,
 		"step race":                            notRun,
-		"none":                                 fails,
+		"none for now":                         open,
 		"test a ^TestGood ; step race":         notRun,
 		"step race ; test a ^TestGood":         notRun,
 		"step race ; step corpus":              fails,
