@@ -25,6 +25,7 @@ require (
 	golang.org/x/sync v0.25.0 // sandbox/wasm: errgroup
 	golang.org/x/sys v0.50.0 // sandbox/wasm: mmap, memfd, thread clocks; sandbox/process
 	golang.org/x/term v0.48.0 // cmd/mayfly: is this a terminal?
+	golang.org/x/text v0.43.0 // sandbox: names of artifacts in a normal form
 	gonum.org/v1/plot v0.17.0 // bench/plot
 	google.golang.org/protobuf v1.36.12 // runtime/otel: the encoding of the protocol
 	gopkg.in/yaml.v3 v3.0.1 // manifests: YAML
@@ -64,7 +65,6 @@ require (
 	golang.org/x/image v0.30.0 // indirect
 	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260928230214-8a89bd6388cc // indirect

@@ -53,6 +53,7 @@ var fences = map[string]struct {
 	"go.opentelemetry.io/proto/otlp":           {in: []string{"runtime/otel"}},
 	"google.golang.org/protobuf":               {in: []string{"runtime/otel"}},
 	"golang.org/x/term":                        {in: []string{"cmd"}},
+	"golang.org/x/text":                        {in: []string{"sandbox"}},
 	"golang.org/x/sync":                        {in: []string{"sandbox/wasm"}},
 	"golang.org/x/sys":                         {in: []string{"sandbox/wasm", "sandbox/process", "cmd"}},
 	"github.com/klauspost/compress":            {in: []string{"guests", "internal"}},

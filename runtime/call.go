@@ -54,7 +54,10 @@ type Result struct {
 	// Output is the tool's result after the governor's last step; nil if there is
 	// none. It is JSON unless it was cut.
 	Output *output.Result
-	// Label says whether Output may hold someone else's words.
+	// Artifacts are files that a code tool handed back beside its result, after the
+	// governor's last step. They are somebody's bytes: see [sandbox.Artifact].
+	Artifacts []Artifact
+	// Label says whether Output and Artifacts may hold someone else's words.
 	Label manifests.Label
 	// Error explains an Outcome without a result. A model is shown its Type only.
 	Error *Failure
@@ -140,7 +143,8 @@ func (r *Runtime) decide(ctx context.Context, g governor.Call) (governor.Decisio
 
 // fail turns a result into one of a call during which the host failed.
 func (r *Runtime) fail(tool *manifests.Tool, result *Result, err error) {
-	result.Outcome, result.Output, result.Error = r.broken(tool, *result), nil, &Failure{Type: "internal", Message: err.Error()}
+	result.Outcome, result.Output, result.Artifacts = r.broken(tool, *result), nil, nil
+	result.Error = &Failure{Type: "internal", Message: err.Error()}
 }
 
 // broken is the outcome of a call during which the host failed: whatever was
@@ -207,6 +211,10 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 			out.Redactions = make(map[string]int)
 		}
 		out.Redactions[redactedSecret] += hidden
+	}
+	if result.Outcome.OK() && rep.sandbox != nil {
+		files, found := artifacts(rep.sandbox.Artifacts, r.outputs[tool.Metadata.Name])
+		result.Artifacts, out.Redactions = files, addCounts(out.Redactions, found)
 	}
 	result.Output = &out
 	return err

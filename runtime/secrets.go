@@ -205,6 +205,8 @@ func (v *vault) clean(rep *reply) (int, error) {
 		if err != nil {
 			return 0, err
 		}
+		files, n := cleanArtifacts(s, result.Artifacts)
+		result.Artifacts, total = files, total+n
 		rep.sandbox = &result
 	}
 	return total, nil

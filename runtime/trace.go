@@ -40,9 +40,17 @@ type Note struct {
 	ErrorType string         `json:"error_type,omitzero"`
 	Truncated bool           `json:"truncated,omitzero"`
 	Redacted  map[string]int `json:"redacted,omitzero"`
+	// Artifacts are the files that were handed back, without what is in them.
+	Artifacts []ArtifactNote `json:"artifacts,omitzero"`
 	// MissingLayers are the layers of confinement that the host did not have.
 	MissingLayers []string       `json:"missing_layers,omitzero"`
 	Took          DurationMicros `json:"took_us"`
+}
+
+// ArtifactNote is a file that code handed back.
+type ArtifactNote struct {
+	Name string `json:"name"`
+	Size int    `json:"size"` // bytes; those of one that was withheld are not counted
 }
 
 // StepNote is how one of the governor's steps went.
@@ -108,6 +116,9 @@ func endNote(now time.Time, r Result, took time.Duration) Note {
 	}
 	if r.Output != nil {
 		n.Truncated, n.Redacted = r.Output.Truncated, r.Output.Redactions
+	}
+	for _, a := range r.Artifacts {
+		n.Artifacts = append(n.Artifacts, ArtifactNote{Name: a.Name, Size: len(a.Bytes)})
 	}
 	return n
 }

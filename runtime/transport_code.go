@@ -138,6 +138,7 @@ func codeLimits(l manifests.CodeLimits) sandbox.Limits {
 		MaxFiles:     int(l.MaxFiles),
 		MaxFileBytes: l.MaxFileBytes,
 		MaxHostCalls: int(l.MaxHostCalls),
+		// Of artifacts there are as many as by default; a manifest has no say.
 	}
 }
 
@@ -154,6 +155,13 @@ func tighter(tool, call sandbox.Limits) sandbox.Limits {
 	least(&l.MaxFiles, call.MaxFiles)
 	least(&l.MaxFileBytes, call.MaxFileBytes)
 	least(&l.MaxHostCalls, call.MaxHostCalls)
+	// Only a host program says how many artifacts there may be.
+	if call.MaxArtifacts > 0 {
+		l.MaxArtifacts = call.MaxArtifacts
+	}
+	if call.MaxArtifactBytes > 0 {
+		l.MaxArtifactBytes = call.MaxArtifactBytes
+	}
 	if l.MaxFuel == 0 {
 		l.MaxFuel = call.MaxFuel
 	}

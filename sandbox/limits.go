@@ -38,6 +38,12 @@ type Limits struct {
 	// MaxFileBytes is how many bytes all files in the private /tmp may have
 	// together. Default [DefaultMaxFileBytes].
 	MaxFileBytes int64
+	// MaxArtifacts is how many files a call may hand back. Default
+	// [DefaultMaxArtifacts]. More: [StatusOutputLimit].
+	MaxArtifacts int
+	// MaxArtifactBytes is how many bytes they may have together. Default
+	// [DefaultMaxArtifactBytes]. More: [StatusOutputLimit].
+	MaxArtifactBytes int64
 	// MaxHostCalls is how many host tools the code may call. Default
 	// [DefaultMaxHostCalls]. Meaningless without Spec.HostCall.
 	MaxHostCalls int
@@ -45,15 +51,17 @@ type Limits struct {
 
 // Defaults of [Limits].
 const (
-	DefaultTimeout             = 5 * time.Second
-	DefaultMaxMemory    uint64 = 64 << 20
-	DefaultMaxOutput    int64  = 100_000
-	DefaultMaxValue     int64  = 8 << 20
-	DefaultMaxSource    int64  = 1 << 20
-	DefaultMaxDepth            = 64
-	DefaultMaxFiles            = 1000
-	DefaultMaxFileBytes int64  = 32 << 20
-	DefaultMaxHostCalls        = 100
+	DefaultTimeout                 = 5 * time.Second
+	DefaultMaxMemory        uint64 = 64 << 20
+	DefaultMaxOutput        int64  = 100_000
+	DefaultMaxValue         int64  = 8 << 20
+	DefaultMaxSource        int64  = 1 << 20
+	DefaultMaxDepth                = 64
+	DefaultMaxFiles                = 1000
+	DefaultMaxFileBytes     int64  = 32 << 20
+	DefaultMaxArtifacts            = 32
+	DefaultMaxArtifactBytes int64  = 8 << 20
+	DefaultMaxHostCalls            = 100
 )
 
 // FloodFactor is how many times Limits.MaxOutput a call may write before it
@@ -70,6 +78,8 @@ func (l Limits) WithDefaults() Limits {
 	setDefault(&l.MaxDepth, DefaultMaxDepth)
 	setDefault(&l.MaxFiles, DefaultMaxFiles)
 	setDefault(&l.MaxFileBytes, DefaultMaxFileBytes)
+	setDefault(&l.MaxArtifacts, DefaultMaxArtifacts)
+	setDefault(&l.MaxArtifactBytes, DefaultMaxArtifactBytes)
 	setDefault(&l.MaxHostCalls, DefaultMaxHostCalls)
 	return l
 }

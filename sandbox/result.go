@@ -10,6 +10,10 @@ type Result struct {
 	// [StatusOK]: the value of the last statement if that is an expression,
 	// else null.
 	Value RawJSON
+	// Artifacts are the files that the code left in [ArtifactDir], by name, when
+	// Status is [StatusOK]. They are bytes of the guest's choosing: an image in SVG
+	// is a program to a browser.
+	Artifacts []Artifact
 	// ValuePrefix is the start of a value that was over Limits.MaxValue, cut
 	// between characters. It is not valid JSON.
 	ValuePrefix string

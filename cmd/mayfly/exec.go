@@ -26,10 +26,14 @@ type execCommand struct {
 	Arg         []string    `sep:"none" placeholder:"NAME=JSON" help:"Bind a JSON value to a variable. Repeatable."`
 	ArgFile     []string    `sep:"none" placeholder:"NAME=FILE" help:"Bind the JSON value in a file to a variable; - for standard input. Repeatable."`
 
-	Timeout        timeoutFlag `placeholder:"DURATION" help:"Wall time of the whole call, 1ms to 24h. Default 5s."`
-	MemoryMB       memoryFlag  `name:"memory-mb" placeholder:"N" help:"Memory beyond the interpreter's own, 2 to 3072. Default 64."`
-	MaxOutputBytes outputFlag  `placeholder:"N" help:"How much of standard output and error together is kept, 1 to 67108864. Default 100000."`
-	MaxFuel        fuelFlag    `placeholder:"N" help:"Deterministic measure of work, 1 to 4611686018427387903. Default: none, the timeout holds."`
+	Artifacts pathFlag `placeholder:"DIR" help:"Write the files that the code hands back (what it wrote to /tmp/out) into this new or empty directory. Default: --json has them."`
+
+	Timeout          timeoutFlag  `placeholder:"DURATION" help:"Wall time of the whole call, 1ms to 24h. Default 5s."`
+	MemoryMB         memoryFlag   `name:"memory-mb" placeholder:"N" help:"Memory beyond the interpreter's own, 2 to 3072. Default 64."`
+	MaxOutputBytes   outputFlag   `placeholder:"N" help:"How much of standard output and error together is kept, 1 to 67108864. Default 100000."`
+	MaxArtifacts     countFlag    `placeholder:"N" help:"How many files the code may hand back, 1 to 65536. Default 32."`
+	MaxArtifactBytes artifactFlag `placeholder:"N" help:"How many bytes they may have together, 1 to 1073741824. Default 8388608."`
+	MaxFuel          fuelFlag     `placeholder:"N" help:"Deterministic measure of work, 1 to 4611686018427387903. Default: none, the timeout holds."`
 
 	Seed  *seedFlag  `placeholder:"N" help:"With --clock: run deterministically, with randomness from this seed (0 to 18446744073709551615)."`
 	Clock *clockFlag `placeholder:"RFC3339" help:"With --seed: run deterministically, with clocks that start at this time (years 1970 to 2261)."`
@@ -57,6 +61,8 @@ Examples:
 
   mayfly exec --lang js -c 'rows.filter((r) => r.units > 3).length' --rows sales.csv
 
+  mayfly exec chart.py --rows sales.csv --artifacts out
+
   curl -s https://example.org/rows.json | mayfly exec --rows - -c 'len(rows)' --json
 
 Exit codes: 0 the call was fine, 1 the code raised, 2 the command or its input is wrong, 3 a limit ended the call, 4 something of Mayfly's own failed, 5 the governor blocked the call, 6 a person must approve it first. A signal that ends the call gives 128 plus its number.`
@@ -67,6 +73,10 @@ func (c *execCommand) Run(p *process) error {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
 	if err := c.checkSubject(); err != nil {
+		return err
+	}
+	dir := artifactDir{string(c.Artifacts)}
+	if err := dir.check(); err != nil {
 		return err
 	}
 	spec, err := c.specUnlessStopped(ctx, p)
@@ -101,6 +111,11 @@ func (c *execCommand) Run(p *process) error {
 	report := report{result: result, limits: spec.Limits.WithDefaults()}
 	if spec.Deterministic != nil {
 		report.replay = newReplay(spec, result, box)
+	}
+	if dir.path != "" {
+		if report.written, err = dir.write(result.Artifacts); err != nil {
+			return err
+		}
 	}
 	if c.JSON {
 		err = report.json(p)
@@ -271,6 +286,9 @@ func (c *execCommand) spec(p *process) (sandbox.Spec, error) {
 			MaxMemory: uint64(c.MemoryMB) << 20,
 			MaxOutput: int64(c.MaxOutputBytes),
 			MaxFuel:   int64(c.MaxFuel),
+
+			MaxArtifacts:     int(c.MaxArtifacts),
+			MaxArtifactBytes: int64(c.MaxArtifactBytes),
 		},
 	}
 	var err error

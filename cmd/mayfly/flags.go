@@ -58,6 +58,22 @@ func (f *outputFlag) UnmarshalText(text []byte) error {
 	return err
 }
 
+type countFlag int64
+
+func (f *countFlag) UnmarshalText(text []byte) error {
+	n, err := inRange(string(text), 1, 1<<16, fmt.Sprint(sandbox.DefaultMaxArtifacts))
+	*f = countFlag(n)
+	return err
+}
+
+type artifactFlag int64
+
+func (f *artifactFlag) UnmarshalText(text []byte) error {
+	n, err := inRange(string(text), 1, 1<<30, fmt.Sprint(sandbox.DefaultMaxArtifactBytes))
+	*f = artifactFlag(n)
+	return err
+}
+
 type fuelFlag int64
 
 func (f *fuelFlag) UnmarshalText(text []byte) error {

@@ -77,6 +77,10 @@ func (d *digester) output(r sandbox.Result) {
 			d.text('s', s)
 		}
 	}
+	for _, a := range r.Artifacts {
+		d.text('a', a.Name)
+		d.text('b', string(a.Bytes))
+	}
 	d.head('f', uint64(r.Usage.Fuel))
 }
 

@@ -17,6 +17,9 @@ type report struct {
 	result sandbox.Result
 	limits sandbox.Limits
 	replay *replay
+	// written are the paths of the artifacts, in their order; nil: they were not
+	// asked to be.
+	written []string
 }
 
 // resultJSON is the object that --json prints. Exactly one of Value and Error
@@ -25,12 +28,23 @@ type resultJSON struct {
 	Status      sandbox.Status     `json:"status"`
 	Value       jsontext.Value     `json:"value,omitzero"`
 	Error       *sandbox.Error     `json:"error,omitzero"`
+	Artifacts   []artifactJSON     `json:"artifacts,omitzero"`
 	ValuePrefix string             `json:"value_prefix,omitzero"`
 	Stdout      string             `json:"stdout"`
 	Stderr      string             `json:"stderr"`
 	Truncated   *sandbox.Truncated `json:"truncated,omitzero"`
 	Usage       usageJSON          `json:"usage"`
 	Replay      *replay            `json:"replay,omitzero"`
+}
+
+// artifactJSON is a file that the code handed back: its content in base64, or
+// where it was written.
+type artifactJSON struct {
+	Name      string `json:"name"`
+	MediaType string `json:"media_type"`
+	Size      int    `json:"size"`
+	Bytes     []byte `json:"bytes,omitzero"`
+	File      string `json:"file,omitzero"`
 }
 
 type usageJSON struct {
@@ -76,6 +90,13 @@ func (r report) json(p *process) error {
 	}
 	if r.result.Status == sandbox.StatusOK {
 		object.Value = jsontext.Value(r.result.Value)
+		for i, a := range r.result.Artifacts {
+			j := artifactJSON{Name: a.Name, MediaType: a.MediaType, Size: len(a.Bytes), Bytes: a.Bytes}
+			if r.written != nil {
+				j.Bytes, j.File = nil, r.written[i]
+			}
+			object.Artifacts = append(object.Artifacts, j)
+		}
 	} else {
 		object.Error = r.error()
 	}
@@ -147,6 +168,8 @@ func (r report) notes(p *process) {
 	status, t := r.result.Status, r.result.Truncated
 	switch e := r.error(); {
 	case status == sandbox.StatusOK:
+	case e.Type == sandbox.ErrorArtifact && status == sandbox.StatusOutputLimit:
+		p.stderr.note("%s: %s (the limits are set by --max-artifacts and --max-artifact-bytes)", status, e.Message)
 	case status == sandbox.StatusError:
 		text := e.Traceback
 		if text == "" {
@@ -172,6 +195,14 @@ func (r report) notes(p *process) {
 		cut("standard output", len(r.result.Stdout), t.Stdout, limit)
 		cut("standard error", len(r.result.Stderr), t.Stderr, limit)
 		cut("the value", len(r.result.ValuePrefix), t.Value, fmt.Sprintf(" (a value may have %d; --json prints its start)", r.limits.MaxValue))
+	}
+	for i, a := range r.result.Artifacts {
+		if r.written != nil {
+			p.stderr.note("wrote %s, %d bytes", r.written[i], len(a.Bytes))
+		}
+	}
+	if n := len(r.result.Artifacts); n > 0 && r.written == nil {
+		p.stderr.note("the code hands back %s; --artifacts DIR writes that", artifactNames(r.result.Artifacts))
 	}
 	if r.replay != nil {
 		if text, err := json.Marshal(r.replay); err == nil {

@@ -109,6 +109,23 @@ func (o *Output) Apply(value []byte) Result {
 	return o.finish(text, false, int64(len(value)), c)
 }
 
+// Sanitizes reports whether the policy has sanitizers.
+func (o *Output) Sanitizes() bool { return len(o.sanitizers) > 0 }
+
+// Whole sanitizes a text as [Output.Apply] does, and does not cut it. It gives
+// how many places were taken out, by kind.
+func (o *Output) Whole(value string) (string, map[string]int) {
+	c := counts{}
+	if text, _, err := o.rewrite([]byte(value), c); err == nil {
+		if len(c) == 0 {
+			return value, nil // as it was written
+		}
+		return text, c
+	}
+	c = counts{}
+	return o.cleanText(value, c), c
+}
+
 // Text treats value as text. What is not UTF-8 in it becomes U+FFFD.
 func (o *Output) Text(value string) Result {
 	c := counts{}

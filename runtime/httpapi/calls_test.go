@@ -124,6 +124,9 @@ func TestExec(t *testing.T) {
 	if got := w.must(200, "agent", "POST", "/v1/exec", `{"code":"rows","tables":{"rows":{"format":"csv","text":"a,b\n1,x\n"}}}`); !strings.Contains(got.text, `"a"`) {
 		t.Errorf("rows %s", got.text)
 	}
+	if got := w.must(200, "agent", "POST", "/v1/exec", `{"code":"files"}`); !strings.Contains(got.text, `"artifacts":[{"name":"a.svg","media_type":"image/svg+xml","bytes":"PHN2Zy8+"}]`) {
+		t.Errorf("files %s", got.text)
+	}
 	if got := w.must(200, "agent", "POST", "/v1/exec", `{"code":"limits","limits":{"timeout_ms":200,"max_memory_mb":8}}`); !strings.Contains(got.text, `[200,8]`) {
 		t.Errorf("limits %s", got.text)
 	}

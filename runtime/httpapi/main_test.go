@@ -236,6 +236,10 @@ func (fakeSandbox) Run(_ context.Context, spec sandbox.Spec) (sandbox.Result, er
 		return sandbox.Result{Status: sandbox.StatusOK, Value: text}, err
 	case "chart":
 		return sandbox.Result{Status: sandbox.StatusOK, Value: sandbox.RawJSON(`{"<img src=x onerror=pwned()>":1,"b":2}`)}, nil
+	case "files":
+		return sandbox.Result{Status: sandbox.StatusOK, Value: sandbox.RawJSON("1"), Artifacts: []sandbox.Artifact{
+			{Name: "a.svg", MediaType: "image/svg+xml", Bytes: []byte("<svg/>")},
+		}}, nil
 	case "limits":
 		text, err := json.Marshal([]any{spec.Limits.Timeout.Milliseconds(), spec.Limits.MaxMemory >> 20})
 		return sandbox.Result{Status: sandbox.StatusOK, Value: text}, err

@@ -95,6 +95,8 @@ func (d *describer) schema(t reflect.Type) node {
 	switch t {
 	case reflect.TypeFor[jsontext.Value]():
 		return node{}
+	case reflect.TypeFor[[]byte]():
+		return node{"type": "string", "contentEncoding": "base64"}
 	case reflect.TypeFor[time.Time]():
 		return node{"type": "string", "format": "date-time"}
 	case reflect.TypeFor[runtime.Outcome]():

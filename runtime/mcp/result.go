@@ -92,6 +92,7 @@ func (s *Session) result(tool string, r runtime.Result, waits *awaiting) *sdk.Ca
 		return res
 	}
 	res := &sdk.CallToolResult{Content: []sdk.Content{}, Meta: s.about(tool, r)}
+	defer func() { res.Content = append(res.Content, artifacts(r)...) }()
 	o := r.Output
 	switch {
 	case o == nil && r.Repeated:

@@ -20,6 +20,7 @@ type Call struct {
 	Next        string           `json:"next"`
 	Output      jsontext.Value   `json:"output,omitzero"` // a string if it is text
 	OutputText  bool             `json:"output_is_text,omitzero"`
+	Artifacts   []Artifact       `json:"artifacts,omitzero"`
 	Truncated   bool             `json:"truncated,omitzero"`
 	Original    int64            `json:"original_bytes,omitzero"`
 	Redactions  map[string]int   `json:"redactions,omitzero"`
@@ -32,13 +33,30 @@ type Call struct {
 	Decision    Decision         `json:"decision"`
 }
 
+// Artifact is a file that code handed back.
+type Artifact struct {
+	Name      string `json:"name"`
+	MediaType string `json:"media_type"`
+	Bytes     []byte `json:"bytes"` // in base64
+	Withheld  string `json:"withheld,omitzero"`
+}
+
+// NewArtifacts writes down what code handed back.
+func NewArtifacts(list []runtime.Artifact) []Artifact {
+	var artifacts []Artifact
+	for _, a := range list {
+		artifacts = append(artifacts, Artifact(a))
+	}
+	return artifacts
+}
+
 // NewCall writes down how a call ended. The error's message may hold whatever the
 // tool put there: it is for operators alone.
 func NewCall(run, tool string, r runtime.Result) (Call, error) {
 	j := Call{
 		Run: run, Call: r.CallID, Tool: tool, Outcome: r.Outcome, Next: r.Next, Label: r.Label, Error: r.Error,
 		Approval: r.Approval, RetryAt: Stamp(r.RetryAt), Idempotency: r.IdempotencyKey, Repeated: r.Repeated,
-		Decision: NewDecision(r.Decision),
+		Decision: NewDecision(r.Decision), Artifacts: NewArtifacts(r.Artifacts),
 	}
 	if o := r.Output; o != nil {
 		j.Truncated, j.Redactions = o.Truncated, o.Redactions

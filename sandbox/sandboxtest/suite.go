@@ -58,6 +58,7 @@ func groups() []group {
 		{"source", sourceCases},
 		{"isolation", isolationCases},
 		{"files", fileCases},
+		{"artifacts", artifactCases},
 		{"doors", doorCases},
 	}
 }

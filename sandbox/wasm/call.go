@@ -65,6 +65,8 @@ func (c *call) runIn(inst *instance, img *image) sandbox.Result {
 		r = c.ended(err)
 	} else if r, cut, err = c.response(msg); err != nil {
 		r = failed(sandbox.StatusCrashed, "the guest's response is malformed: "+err.Error())
+	} else if r.Status == sandbox.StatusOK {
+		c.collect(&r)
 	}
 	out := &inst.world.out
 	r.Stdout, r.Stderr = out.stdout.kept, out.stderr.kept

@@ -34,6 +34,8 @@ func (e *Engine) check(s sandbox.Spec) error {
 		{"MaxDepth", int64(l.MaxDepth), 1, maxDepth},
 		{"MaxFiles", int64(l.MaxFiles), 1, 1 << 20},
 		{"MaxFileBytes", l.MaxFileBytes, 1, 1 << 30},
+		{"MaxArtifacts", int64(l.MaxArtifacts), 1, 1 << 16},
+		{"MaxArtifactBytes", l.MaxArtifactBytes, 1, 1 << 30},
 		{"MaxHostCalls", int64(l.MaxHostCalls), 1, 1 << 30},
 	} {
 		if c.value < c.lo || c.value > c.hi {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math/rand/v2"
+	"path"
 	"sync"
 	"time"
 
@@ -79,6 +80,7 @@ func (w *world) begin(c *call) {
 		Clock:    func() time.Time { return time.Unix(0, w.Walltime()) },
 		Tree:     w.tree,
 	})
+	w.files.Provide(path.Base(sandbox.ArtifactDir))
 	c.inst.memory.files = w.fileBytes
 	if d := c.spec.Deterministic; d != nil {
 		w.clock.fixed = true

@@ -2,6 +2,7 @@ package memfs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -109,5 +110,50 @@ func TestNoSharing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestProvide(t *testing.T) {
+	f := New(Config{MaxFiles: 1, MaxBytes: 10})
+	f.Provide("out")
+	write(t, f, "tmp/out/a", "x")
+	if _, errno := f.OpenFile("tmp/b", create, 0); errno == 0 {
+		t.Error("a second file was made, the limit is 1")
+	}
+	succeed(t, "Unlink", f.Unlink("tmp/out/a"))
+	succeed(t, "Rmdir", f.Rmdir("tmp/out"))
+	if files, bytes := f.Used(); files != 0 || bytes != 0 {
+		t.Errorf("%d files with %d bytes are left", files, bytes)
+	}
+}
+
+func TestEntries(t *testing.T) {
+	f := testFS()
+	f.Provide("out")
+	if got, err := f.Entries("/tmp/out"); len(got) != 0 || err != nil {
+		t.Errorf("Entries of an empty directory = %v, %v", got, err)
+	}
+	write(t, f, "tmp/out/b", "text")
+	succeed(t, "Mkdir", f.Mkdir("tmp/out/a", 0))
+	succeed(t, "Symlink", f.Symlink("/tmp/out/b", "tmp/out/c"))
+	got, err := f.Entries("/tmp/out")
+	if err != nil || len(got) != 3 {
+		t.Fatalf("Entries = %v, %v", got, err)
+	}
+	for i, want := range []string{"a d", "b -", "c L"} {
+		if s := got[i].Name + " " + got[i].Mode.Type().String()[:1]; s != want {
+			t.Errorf("entry %d is %s, want %s", i, s, want)
+		}
+	}
+	if s := string(got[1].Content.Bytes()); s != "text" {
+		t.Errorf("b has %q", s)
+	}
+	succeed(t, "Symlink", f.Symlink("/tmp/out", "tmp/link"))
+	for path, want := range map[string]error{
+		"/tmp/none": fs.ErrNotExist, "/tmp/none/a": fs.ErrNotExist, "/tmp/link": fs.ErrInvalid, "/tmp/out/b": fs.ErrInvalid, "/tmp/out/b/x": fs.ErrInvalid,
+	} {
+		if _, err := f.Entries(path); !errors.Is(err, want) {
+			t.Errorf("Entries(%s): %v, want %v", path, err, want)
+		}
 	}
 }

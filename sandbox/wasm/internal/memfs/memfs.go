@@ -19,6 +19,7 @@
 package memfs
 
 import (
+	"io/fs"
 	"time"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
@@ -83,6 +84,8 @@ type FS struct {
 
 	timesOfLinks bool // of what Utimens sets the times
 
+	provided int // directories that MaxFiles does not count
+
 	tmp node
 }
 
@@ -92,6 +95,18 @@ func New(c Config) *FS { return &FS{config: c} }
 // Configure replaces the limits and the clock, for a file system that was made
 // before its call was known. Files that exist stay.
 func (f *FS) Configure(c Config) { f.config = c }
+
+// Provide makes an empty directory in /tmp that counts for nothing. The guest may
+// use, remove and replace it like any other. It has the time 0.
+//
+// Preconditions: nothing has this name yet.
+func (f *FS) Provide(name string) {
+	f.root()
+	f.tmp.add(name, &node{ino: f.inodes, mode: fs.ModeDir | 0o700, linked: true, parent: &f.tmp, depth: f.tmp.depth + 1})
+	f.inodes++
+	f.files++
+	f.provided++
+}
 
 // Used reports how many files, directories and symbolic links there are, and
 // their bytes, as [Config] counts them. What the host spends on them is at most

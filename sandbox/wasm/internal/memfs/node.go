@@ -110,7 +110,7 @@ func byAge(e *name, age uint64) int { return cmp.Compare(e.age, age) }
 
 // create adds a new node to a directory that may be changed.
 func (f *FS) create(dir *node, text string, mode fs.FileMode) (*node, experimental.Errno) {
-	if f.files >= f.config.MaxFiles {
+	if f.files >= f.config.MaxFiles+f.provided {
 		return nil, f.fail(ENOSPC)
 	}
 	if mode.IsDir() && dir.depth >= MaxDepth {

@@ -2,6 +2,7 @@ package memfs
 
 import (
 	"io"
+	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -52,6 +53,40 @@ func (f *FS) Files(dir string) iter.Seq2[string, Content] {
 			walk(n, "", yield)
 		}
 	}
+}
+
+// Entry is what a directory holds under one name.
+type Entry struct {
+	Name string
+	Mode fs.FileMode
+	// Content is that of a regular file; nothing for all else.
+	Content Content
+}
+
+// Entries gives what a directory holds, by name, as it is: links are not
+// followed, not even in dir itself, and nothing is left out. fs.ErrNotExist says
+// that there is nothing at dir, fs.ErrInvalid that it is no directory.
+//
+// The guest must not run meanwhile.
+func (f *FS) Entries(dir string) ([]Entry, error) {
+	n := f.root()
+	for part := range strings.FieldsFuncSeq(dir, func(r rune) bool { return r == '/' }) {
+		if !n.isDir() {
+			return nil, fs.ErrInvalid
+		}
+		if n = f.lookup(n, part); n == nil {
+			return nil, fs.ErrNotExist
+		}
+	}
+	if !n.isDir() {
+		return nil, fs.ErrInvalid
+	}
+	entries := make([]Entry, 0, len(n.names))
+	for _, text := range slices.Sorted(maps.Keys(n.names)) {
+		child := n.names[text].node
+		entries = append(entries, Entry{Name: text, Mode: child.mode, Content: Content{&child.data}})
+	}
+	return entries, nil
 }
 
 // directory finds a directory without following links.

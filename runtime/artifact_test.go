@@ -1,0 +1,120 @@
+package runtime_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mayfly-run/mayfly/runtime"
+)
+
+const artifactTools = `apiVersion: harnessweaver/v1
+kind: Tool
+metadata: { name: plain }
+spec:
+  transport: code
+  sandbox: python
+  input_schema: { type: object, properties: { code: { type: string } }, required: [code] }
+---
+apiVersion: harnessweaver/v1
+kind: Tool
+metadata: { name: redacted }
+spec:
+  transport: code
+  sandbox: python
+  input_schema: { type: object, properties: { code: { type: string } }, required: [code] }
+  output: { sanitize: [pii_redact] }
+`
+
+// TestArtifacts: files are no way around the governor's last step, and the trace
+// has their names and sizes only.
+func TestArtifacts(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"tools.yaml":   artifactTools,
+		"harness.yaml": "apiVersion: harnessweaver/v1\nkind: Harness\nspec:\n  tools: { manifests: [tools.yaml] }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trace := filepath.Join(dir, "trace.jsonl")
+	r := open(t, "", func(c *runtime.Config) {
+		c.Harness, c.Trace, c.Funcs = filepath.Join(dir, "harness.yaml"), trace, nil
+	})
+	run := start(t, r, runtime.RunConfig{Principal: "ann"})
+	const code = `
+for name in ("a.csv", "b.png", "c.bin"):
+    with open("/tmp/out/" + name, "w") as f:
+        f.write("ada@example.org")
+with open("/tmp/out/d.json", "w") as f:
+    f.write('{"mail": "ada\\u0040example.org"}')
+with open("/tmp/out/e.txt", "wb") as f:
+    f.write(b"ada@example.org\xff")`
+	args := []byte(`{"code":` + quote(t, code) + `}`)
+
+	plain := call(t, r, runtime.Call{RunID: run, Tool: "plain", Args: args}, runtime.OK)
+	if len(plain.Artifacts) != 5 {
+		t.Fatalf("artifacts %+v", plain.Artifacts)
+	}
+	for _, a := range plain.Artifacts { // the control
+		if a.Withheld != "" || !strings.Contains(string(a.Bytes), "example.org") {
+			t.Errorf("%s: %q %s", a.Name, a.Bytes, a.Withheld)
+		}
+	}
+
+	redacted := call(t, r, runtime.Call{RunID: run, Tool: "redacted", Args: args}, runtime.OK)
+	var got []string
+	for _, a := range redacted.Artifacts {
+		line := a.Name + " " + a.MediaType + " " + string(a.Bytes)
+		if a.Withheld != "" {
+			line += "withheld"
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"a.csv text/csv [EMAIL]", "b.png image/png withheld", "c.bin application/octet-stream withheld",
+		`d.json application/json {"mail":"[EMAIL]"}`, "e.txt text/plain withheld",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if n := redacted.Output.Redactions["email"]; n != 2 {
+		t.Errorf("redactions %v", redacted.Output.Redactions)
+	}
+
+	text, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), `"artifacts":[{"name":"a.csv","size":15},`) || strings.Contains(string(text), "ada") {
+		t.Errorf("trace %s", text)
+	}
+}
+
+// TestNoArtifactsOfAFailure: what a call left that failed is not handed on.
+func TestNoArtifactsOfAFailure(t *testing.T) {
+	r := open(t, "", nil)
+	run := start(t, r, runtime.RunConfig{Principal: "ann"})
+	got := call(t, r, runtime.Call{RunID: run, Tool: "python", Args: []byte(`{"code":"open('/tmp/out/a','w').close()\n1/0"}`)}, runtime.ToolError)
+	if got.Artifacts != nil {
+		t.Errorf("artifacts %+v", got.Artifacts)
+	}
+	got = call(t, r, runtime.Call{RunID: run, Tool: "python", Args: []byte(`{"code":"open('/tmp/out/.a','w').close()"}`)}, runtime.ToolError)
+	if got.Artifacts != nil || got.Error == nil || got.Error.Type != "ArtifactError" {
+		t.Errorf("artifacts %+v, error %+v", got.Artifacts, got.Error)
+	}
+}
+
+func quote(t *testing.T, s string) string {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
