@@ -19,6 +19,7 @@ type jsAttack struct {
 	status     []sandbox.Status
 	value      string // where it ends well
 	errorType  string
+	line       int // of the error, where it matters
 	// reaches is a string that the attack prints once it is where it wants to be:
 	// an attack that fails before it attacks proves nothing.
 	reaches string
@@ -147,6 +148,46 @@ var jsAttacks = []jsAttack{
 	{name: "an error that is larger than memory allows", code: `console.log("on"); throw new Error("x".repeat(10_000_000))`, limits: jsSmall, status: jsRaises, errorType: "Error", reaches: "on"},
 
 	// Saying more than may be said.
+	// While the value is being written, code of its own runs.
+	{name: "a getter that empties the array it lies in", code: `console.log("on"); const a = [1, 2, 3], o = { get x() { a.length = 0; a.push(9); return 1 } }; a.splice(1, 0, o); a`, status: jsOK, value: `[1,{"x":1},null,null]`, reaches: "on"},
+	{name: "a getter that changes its neighbours", code: `console.log("on"); const inner = { get g() { delete outer.z; outer.y = 5; return 1 } }, outer = { a: 1, inner, z: 2 }; outer`, status: jsOK, value: `{"a":1,"inner":{"g":1},"y":5}`, reaches: "on"},
+	{name: "a getter that detaches what was made before", code: `console.log("on"); const b = new ArrayBuffer(16), f = new Float64Array(b), u = new Uint8Array(b), d = new DataView(b); [f, { get x() { b.transfer(); return 1 } }, f, u, b, d]`, status: jsOK, value: `[[0,0],{"x":1},[],{"$bytes":""},{"$bytes":""},{"$bytes":""}]`, reaches: "on"},
+	{name: "a proxy that shrinks a buffer", code: `console.log("on"); const b = new ArrayBuffer(32, { maxByteLength: 64 }), f = new Float64Array(b), d = new DataView(b, 16); const p = new Proxy([1, 2], { get(t, k) { if (k === "1") b.resize(8); return t[k] } }); [p, f, new Uint8Array(b), d]`, status: jsOK, value: `[[1,2],[0],{"$bytes":"AAAAAAAAAAA="},{"$bytes":""}]`, reaches: "on"},
+	{name: "a proxy that is itself, endlessly", code: `console.log("on"); const p = new Proxy({}, { ownKeys: () => ["a"], getOwnPropertyDescriptor: () => ({ value: 1, enumerable: true, configurable: true }), get: () => new Proxy(p, {}) }); p`, status: jsRaises, errorType: "ConversionError", reaches: "on"},
+	{name: "a proxy that lies about its keys", code: `console.log("on"); new Proxy({}, { ownKeys: () => ["a", "a"] })`, status: jsRaises, errorType: "ConversionError", reaches: "on"},
+	{name: "a proxy whose length throws", code: `console.log("on"); new Proxy([], { get: (t, k) => { throw new Error(String(k)) } })`, status: jsRaises, errorType: "ConversionError", reaches: "on"},
+	{name: "a revoked proxy", code: `console.log("on"); const { proxy, revoke } = Proxy.revocable([], {}); revoke(); console.log(proxy); console.table(proxy); console.error([proxy]); proxy`, status: jsRaises, errorType: "ConversionError", reaches: "on"},
+	{name: "a built-in that is replaced for the encoder", code: `console.log("on"); const value = { a: [1, new Date(0)], b: new Map([[1, 2]]) }; delete globalThis.Object; delete globalThis.Array; Promise = JSON = Error = Map = Date = null; value`, status: jsOK, value: `{"a":[1,"1970-01-01T00:00:00.000Z"],"b":{"1":2}}`, reaches: "on"},
+
+	// What is thrown is described, and is not asked.
+	{name: "a proxy that is thrown", code: `console.log("on"); throw new Proxy({}, { get() { for (;;); }, getPrototypeOf() { for (;;); }, ownKeys() { for (;;); }, getOwnPropertyDescriptor() { for (;;); } })`, status: jsRaises, errorType: "Proxy", reaches: "on"},
+	{name: "an error that is its own cause", code: `console.log("on"); const e = new AggregateError([], "a"); e.errors = [e, e]; e.cause = new Error("b", { cause: e }); throw e`, status: jsRaises, errorType: "AggregateError", reaches: "on"},
+	{name: "an error that has a frame in its stack", code: `console.log("on"); const e = new RangeError("x"); e.stack = "    at f (main.js:99:1)"; throw e`, status: jsRaises, errorType: "RangeError", line: 1, reaches: "on"},
+	{name: "a limit of stacks that spins", code: "console.log('on'); Object.defineProperty(Error, 'stackTraceLimit', { get() { for (;;); } });\nthrow new Error('y')", status: jsRaises, errorType: "Error", line: 2, reaches: "on"},
+	{name: "an error in code from eval", code: "console.log('on');\neval('\\n\\n\\nnull.x //# sourceURL=main.js')", status: jsRaises, errorType: "TypeError", line: 2, reaches: "on"},
+	{name: "running out of memory that is made up", code: `console.log("on"); throw new InternalError("out of memory")`, status: jsRaises, errorType: "InternalError", reaches: "on"},
+
+	// console is shown what is hostile, and never asks it.
+	{name: "console of what answers nothing", code: `class A { get [Symbol.toStringTag]() { for (;;); } get x() { for (;;); } toString() { for (;;); } [Symbol.toPrimitive]() { for (;;); } toJSON() { for (;;); } } const a = new A(); console.log(a, [a], "%s"); console.log("%s %d %o %i %f %O", a, a, a, a, a, a); console.table([a]); console.dir(a); console.log("on"); 1`, limits: sandbox.Limits{Timeout: 20 * time.Second}, status: jsOK, value: "1", reaches: "on"},
+	{name: "console of what has no end", code: `let x = {}; for (let i = 0; i < 1e5; i++) x = { x }; console.log(x); const m = new Map(); m.set(m, m); console.log(m); const e = new Error("a"); e.cause = e; console.log(e); console.log("on"); 1`, status: jsOK, value: "1", reaches: "on"},
+
+	// Text and names.
+	{name: "halves of surrogate pairs", code: `console.log("on \ud800", { "\udc00": "\ud800" }); ["\ud800", "\udc00x", "a\ud800\udc00b", "\\ud800"]`, status: jsOK, value: "[{\"$str\":\"\\\\ud800\"},{\"$str\":\"\\\\udc00x\"},\"a\U00010000b\",\"\\\\ud800\"]", reaches: "on"},
+	{name: "half of a pair as a name", code: `console.log("on"); ({ "\ud800": 1 })`, status: jsRaises, errorType: "ConversionError", reaches: "on"},
+	{name: "NUL in names and in text", code: `console.log("on\0"); ({ "a\0b": "c\0d", "\0": 1 })`, status: jsOK, value: `{"a\u0000b":"c\u0000d","\u0000":1}`, reaches: "on"},
+
+	// Recursion in the parser, one way for each kind of thing that nests.
+	{name: "recursion in the parser", code: `console.log("on"); const n = 1e5, r = new Set(); for (const s of ["(", "[", "\u0060\${", "!", "1?", "new ", "{", "class A extends ", "if(1)", "2**", "q=", "x=>", "(x)=>", "async x=>", "f(", "a[", "({a:", "let [", "let {a:", "for(;;)", "try{", "do ", "with(1)", "typeof ", "await ", "...", "(function(){", "class A{[", "case "]) try { (0, eval)(s.repeat(n)) } catch (e) { r.add(e.name) } [...r].sort()`, status: jsOK, value: `["RangeError","SyntaxError"]`, reaches: "on"},
+	{name: "recursion in a set of a regular expression", code: `console.log("on"); const r = []; for (const [s, f] of [["[".repeat(1e5) + "]".repeat(1e5), "v"], ["(?=".repeat(1e5) + ")".repeat(1e5), ""], ["(?<!".repeat(1e5) + ")".repeat(1e5), ""]]) try { new RegExp(s, f).test("a"); r.push("ran") } catch (e) { r.push(e.name) } r.length`, limits: sandbox.Limits{Timeout: 20 * time.Second}, status: append(slices.Clone(jsOK), jsMemory...), reaches: "on"},
+	{name: "recursion through a reviver and a clone", code: `console.log("on"); const r = []; let x = []; for (let i = 0; i < 1e5; i++) x = [x]; for (const f of [() => JSON.parse("[".repeat(5e4) + "]".repeat(5e4), (k, v) => v), () => structuredClone(x), () => String(x), () => { const o = { [Symbol.toPrimitive]() { return +o } }; return +o }]) try { f(); r.push("ran") } catch (e) { r.push(e.name) } r`, status: jsOK, value: `["RangeError","RangeError","RangeError","RangeError"]`, reaches: "on"},
+
+	// Ends that do not come.
+	{name: "an await that nothing settles", code: `console.log("on"); async function* g() { await new Promise(() => {}) } for await (const x of g());`, status: jsRaises, errorType: "Error", reaches: "on"},
+	{name: "closing an iterator that never closes", code: `console.log("on"); const [a] = { [Symbol.iterator]: () => ({ next: () => ({ done: false }), return() { for (;;); } }) }; a`, limits: jsShort, status: jsTimeout, reaches: "on"},
+	{name: "finally that takes back what ends it", code: `console.log("on"); function* g() { for (;;) try { yield 1 } finally { continue } } for (const x of g()) break; 1`, status: jsOK, value: "1", reaches: "on"},
+	{name: "waiting for shared memory", code: `console.log("on"); typeof Atomics === "undefined" ? "none" : Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`, limits: jsShort, status: append(slices.Clone(jsOK), jsTimeout...), reaches: "on"},
+	{name: "a comparator that detaches what is sorted", code: `console.log("on"); const f = new Float64Array(1e4).map(() => Math.random()); f.sort((a, b) => { f.buffer.transfer?.(); return a - b }); const a = Array.from({ length: 1000 }, (_, i) => i); a.sort((x, y) => { a.length = 0; a.push(1); return x - y }); [f.length, a]`, status: append(slices.Clone(jsOK), jsRaises...), reaches: "on"},
+
 	{name: "a flood by way of console.table", code: `console.log("on"); const rows = Array.from({ length: 1000 }, (_, i) => ({ i })); for (;;) console.table(rows)`, status: []sandbox.Status{sandbox.StatusOutputLimit}, reaches: "on"},
 	{name: "a value beyond its limit", code: `console.log("on"); Array(100000).fill("0123456789")`, limits: sandbox.Limits{MaxValue: 1000}, status: []sandbox.Status{sandbox.StatusOutputLimit}, reaches: "on"},
 }
@@ -174,6 +215,9 @@ func TestAttacks(t *testing.T) {
 			}
 			if a.errorType != "" && r.Error.Type != a.errorType {
 				t.Errorf("error %+v, want a %s", r.Error, a.errorType)
+			}
+			if a.line != 0 && r.Error.Line != a.line {
+				t.Errorf("error %+v, want it in line %d", r.Error, a.line)
 			}
 			sandboxtest.CheckAlive(t, box)
 		})
