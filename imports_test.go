@@ -46,7 +46,7 @@ var fences = map[string]struct {
 	"gopkg.in/yaml.v3":                         {in: []string{"manifests"}},
 	"github.com/santhosh-tekuri/jsonschema/v5": {in: []string{"manifests", "runtime/httpapi"}}, // httpapi: only its test
 	"github.com/bmatcuk/doublestar/v4":         {in: []string{"manifests"}},
-	"github.com/modelcontextprotocol/go-sdk":   {in: []string{"runtime/mcp"}},
+	"github.com/modelcontextprotocol/go-sdk":   {in: []string{"runtime/mcp", "cmd/mayfly"}}, // cmd: only its test
 	"github.com/prometheus/client_golang":      {in: []string{"runtime/httpapi"}},
 	"github.com/alecthomas/kong":               {in: []string{"cmd"}},
 	"go.opentelemetry.io/otel":                 {in: []string{"runtime/otel"}},

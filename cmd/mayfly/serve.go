@@ -26,7 +26,7 @@ type serveCommand struct {
 	Anonymous string        `placeholder:"NAME" help:"Without tokens: the principal that everybody is. On a loopback address only."`
 	Role      []string      `sep:"none" placeholder:"ROLE" help:"A role that --anonymous holds, such as operator. Repeatable."`
 	Host      []string      `sep:"none" placeholder:"NAME" help:"A name or address by which clients call this server, beside localhost. Repeatable."`
-	TLSCert   pathFlag      `name:"tls-cert" placeholder:"FILE" help:"The certificate, with those it is signed by. Needs --tls-key."`
+	TLSCert   pathFlag      `name:"tls-cert" placeholder:"FILE" help:"The certificate, with those it is signed by. Needs --tls-key. Read again at SIGHUP."`
 	TLSKey    pathFlag      `name:"tls-key" placeholder:"FILE" help:"The certificate's key."`
 	Exec      bool          `help:"Let callers run code of their own in a sandbox. It needs no harness."`
 	Timeout   timeoutFlag   `placeholder:"DURATION" help:"The most wall time of such code, 1ms to 24h. Default 5s."`
@@ -62,7 +62,7 @@ func (c *serveCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	secure, err := c.secure()
+	pair, err := c.certificate()
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (c *serveCommand) Run(p *process) error {
 		if !tcp.IP.IsUnspecified() {
 			config.Hosts = append(config.Hosts, tcp.IP.String())
 		}
-		if !tcp.IP.IsLoopback() && secure == nil {
+		if !tcp.IP.IsLoopback() && pair == nil {
 			p.stderr.note("tokens go over the network in the clear; --tls-cert and --tls-key, or a proxy that has them, change that")
 		}
 	}
@@ -88,7 +88,7 @@ func (c *serveCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	err = c.serve(ctx, p, rt, config, l, secure)
+	err = c.serve(ctx, p, rt, config, l, pair)
 	if closeErr := rt.Close(); err == nil {
 		err = closeErr
 	}
@@ -126,19 +126,19 @@ func (c *serveCommand) config(p *process) (config httpapi.Config, err error) {
 	return config, nil
 }
 
-// secure is what TLS needs; nil without.
-func (c *serveCommand) secure() (*tls.Config, error) {
+// certificate is what TLS needs; nil without.
+func (c *serveCommand) certificate() (*certificate, error) {
 	if c.TLSCert == "" && c.TLSKey == "" {
 		return nil, nil
 	}
 	if c.TLSCert == "" || c.TLSKey == "" {
 		return nil, usagef("--tls-cert and --tls-key go together")
 	}
-	pair, err := tls.LoadX509KeyPair(string(c.TLSCert), string(c.TLSKey))
-	if err != nil {
-		return nil, usagef("the certificate and its key: %w", err)
+	pair := &certificate{cert: string(c.TLSCert), key: string(c.TLSKey)}
+	if err := pair.load(time.Now()); err != nil {
+		return nil, &usageError{err}
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"http/1.1"}}, nil
+	return pair, nil
 }
 
 // openServed opens the runtime, whose notes the server is told.
@@ -176,7 +176,7 @@ func (c *serveCommand) openServed(ctx context.Context, p *process, config *httpa
 	return rt, err
 }
 
-func (c *serveCommand) serve(ctx context.Context, p *process, rt *runtime.Runtime, config httpapi.Config, l net.Listener, secure *tls.Config) error {
+func (c *serveCommand) serve(ctx context.Context, p *process, rt *runtime.Runtime, config httpapi.Config, l net.Listener, pair *certificate) error {
 	tools, err := mcp.NewHandler(rt, mcp.HandlerConfig{Session: func(r *http.Request) (string, mcp.Config, error) {
 		return c.session(r, config.Logger)
 	}})
@@ -188,12 +188,11 @@ func (c *serveCommand) serve(ctx context.Context, p *process, rt *runtime.Runtim
 	if err != nil {
 		return err
 	}
-	if config.Tokens != nil {
-		defer reloadAtHangup(config.Tokens, config.Logger)()
-	}
+	defer reloadAtHangup(config.Tokens, pair, config.Logger)()
 	scheme := "http"
-	if secure != nil {
-		scheme = "https"
+	var secure *tls.Config
+	if pair != nil {
+		scheme, secure = "https", pair.config()
 	}
 	p.stderr.note("%s://%s", scheme, l.Addr())
 	err = server.Serve(ctx, l, secure)
@@ -207,16 +206,22 @@ func (c *serveCommand) session(r *http.Request, log *slog.Logger) (string, mcp.C
 	if !ok || caller.Tenant == httpapi.AllTenants {
 		return "", mcp.Config{}, errors.New("this caller calls nothing")
 	}
-	owner := fmt.Sprintf("%q %q", caller.Principal, caller.Tenant)
+	// The approver too: who has another token of the principal's must not answer.
+	owner := fmt.Sprintf("%q %q %q %q", caller.Principal, caller.Tenant, caller.Approver, caller.ApproverRoles)
+	var approver *runtime.Approver
+	if caller.Approver != "" {
+		approver = &runtime.Approver{Name: caller.Approver, Roles: caller.ApproverRoles}
+	}
 	return owner, mcp.Config{
-		Run: runtime.RunConfig{Principal: caller.Principal, Tenant: caller.Tenant}, Surface: c.Surface, Exec: c.Exec,
+		Approver: approver,
+		Run:      runtime.RunConfig{Principal: caller.Principal, Tenant: caller.Tenant}, Surface: c.Surface, Exec: c.Exec,
 		ExecLimits: sandbox.Limits{Timeout: time.Duration(c.Timeout), MaxMemory: uint64(c.MemoryMB) << 20}, Version: version, Logger: log,
 	}, nil
 }
 
-// reloadAtHangup reads the tokens again when the process is told to. stop ends
-// that.
-func reloadAtHangup(tokens *httpapi.Tokens, log *slog.Logger) (stop func()) {
+// reloadAtHangup reads the tokens and the certificate again, where there are some,
+// when the process is told to. stop ends that.
+func reloadAtHangup(tokens *httpapi.Tokens, pair *certificate, log *slog.Logger) (stop func()) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, hangup)
 	done := make(chan struct{})
@@ -226,9 +231,7 @@ func reloadAtHangup(tokens *httpapi.Tokens, log *slog.Logger) (stop func()) {
 		for {
 			select {
 			case <-hangups:
-				if err := tokens.Reload(); err != nil {
-					log.Error("nobody is let in until this is mended", "error", err)
-				}
+				reload(tokens, pair, log)
 			case <-done:
 				return
 			}

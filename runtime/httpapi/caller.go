@@ -29,6 +29,11 @@ type Caller struct {
 	Tenant string
 	// Roles are what the caller may do beside calling tools.
 	Roles []string
+	// Approver is the person at the caller's MCP client, who answers what that asks
+	// them with ApproverRoles: never the principal. Empty: nobody is asked there. It
+	// gives the token no other right.
+	Approver      string
+	ApproverRoles []string
 }
 
 func (c Caller) has(role string) bool { return slices.Contains(c.Roles, role) }

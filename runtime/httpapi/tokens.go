@@ -46,13 +46,16 @@ type TokenLine struct {
 	Principal string   `json:"principal"`
 	Tenant    string   `json:"tenant,omitzero"`
 	Roles     []string `json:"roles,omitzero"`
+	// Approver and ApproverRoles are those of [Caller].
+	Approver      string   `json:"approver,omitzero"`
+	ApproverRoles []string `json:"approver_roles,omitzero"`
 	// Expires is from when on the token is void. The zero time is never.
 	Expires time.Time `json:"expires,omitzero"`
 }
 
 // NewToken makes a token, and the line that goes into the file.
 func NewToken(c Caller, expires time.Time) (token string, line []byte, err error) {
-	l := TokenLine{Principal: c.Principal, Tenant: c.Tenant, Roles: c.Roles, Expires: expires}
+	l := TokenLine{Principal: c.Principal, Tenant: c.Tenant, Roles: c.Roles, Approver: c.Approver, ApproverRoles: c.ApproverRoles, Expires: expires}
 	var secret [tokenBytes]byte
 	if _, err := rand.Read(secret[:]); err != nil {
 		return "", nil, fmt.Errorf("make a token: %w", err)
@@ -77,12 +80,18 @@ func (l TokenLine) check() (hash [sha256.Size]byte, err error) {
 	if l.Principal == "" {
 		return hash, errors.New("a token needs a principal")
 	}
-	for _, name := range append([]string{l.Principal, l.Tenant}, l.Roles...) {
+	switch {
+	case l.Approver == "" && len(l.ApproverRoles) > 0:
+		return hash, errors.New("approver_roles are of an approver, and there is none")
+	case l.Approver == l.Principal:
+		return hash, errors.New("approver and principal are the same: nobody answers for their own calls")
+	}
+	for _, name := range slices.Concat([]string{l.Principal, l.Tenant, l.Approver}, l.Roles, l.ApproverRoles) {
 		if len(name) > 256 || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 			return hash, errors.New("a principal, tenant or role is too long or has characters that cannot be seen")
 		}
 	}
-	if slices.Contains(l.Roles, "") {
+	if slices.Contains(l.Roles, "") || slices.Contains(l.ApproverRoles, "") {
 		return hash, errors.New("a role has no name")
 	}
 	return hash, nil
@@ -187,7 +196,7 @@ func parseTokens(text []byte) ([]tokenEntry, error) {
 		if len(entries) == maxTokens {
 			return nil, fmt.Errorf("more than %d tokens", maxTokens)
 		}
-		entries = append(entries, tokenEntry{hash, Caller{l.Principal, l.Tenant, l.Roles}, l.Expires})
+		entries = append(entries, tokenEntry{hash, Caller{l.Principal, l.Tenant, l.Roles, l.Approver, l.ApproverRoles}, l.Expires})
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("a line is too long: %w", err)
