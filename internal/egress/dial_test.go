@@ -134,6 +134,23 @@ func TestOperatorMetadata(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(t, &egress.Dialer{Policy: egress.Operator(target), Resolver: names.Resolver()}, "judge.test:80")
+	// Checked only: nothing may be sent there.
+	for _, literal := range []string{"169.254.169.254:80", "[fd00:ec2::254]:80", "[::ffff:169.254.169.254]:80"} {
+		target, err := egress.ParseTarget(literal)
+		if err != nil {
+			continue // such a form is no target at all
+		}
+		if err := egress.Operator(target).Check(target); err == nil {
+			t.Errorf("%s is allowed", literal)
+		}
+	}
+	target, err = egress.ParseTarget("10.1.2.3:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := egress.Operator(target).Check(target); err != nil {
+		t.Error(err)
+	}
 }
 
 // A name that resolves to another address the second time: what was checked is

@@ -29,7 +29,7 @@ func NewPolicy(patterns []string) (Policy, error) {
 
 // Operator allows one target that the operator's own settings name, wherever it
 // is: in private networks and on this machine too. Addresses with a special use
-// stay closed.
+// stay closed, by whatever name.
 func Operator(t Target) Policy {
 	return Policy{patterns: []Pattern{t.pattern()}, operator: true}
 }
@@ -87,6 +87,8 @@ func (p Policy) checkAddr(t Target, addr netip.Addr, own []netip.Addr) error {
 	case r == reachGlobal:
 		return nil
 	case r == reachNever:
+	case p.operator && r != reachPrivate && r != reachHere:
+		return &RefusedError{t.String(), fmt.Sprintf("%s %s", addr, r)}
 	case slices.ContainsFunc(p.patterns, func(pattern Pattern) bool { return pattern.kind == matchAddr && pattern.Covers(listed) }):
 		return nil
 	case t.name == localhost && within(addr, loopback):
