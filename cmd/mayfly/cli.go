@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -36,6 +37,7 @@ const description = "Mayfly runs model-written code, each call in an interpreter
 
 // run does what args say and gives the exit code.
 func run(args []string, p *process) int {
+	texts := &textDecoder{}
 	parser, err := kong.New(&commandLine{},
 		kong.Name("mayfly"),
 		kong.Description(description),
@@ -43,12 +45,13 @@ func run(args []string, p *process) int {
 		kong.Exit(os.Exit),
 		kong.Bind(p),
 		kong.WithHyphenPrefixedParameters(true),
-		kong.KindMapper(reflect.String, kong.MapperFunc(decodeString)),
+		kong.KindMapper(reflect.String, kong.MapperFunc(texts.decode)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {
 		return p.fail(fmt.Errorf("BUG(mayfly): the command line: %w", err))
 	}
+	texts.addFlags(parser.Model.Node)
 	command, err := parser.Parse(args)
 	if err != nil {
 		verb := ""
@@ -60,13 +63,29 @@ func run(args []string, p *process) int {
 	return p.fail(command.Run())
 }
 
-// decodeString reads a flag's or an argument's text. With hyphen-prefixed
-// parameters kong's own takes the end of the command line for an empty text.
-func decodeString(ctx *kong.DecodeContext, target reflect.Value) error {
+// textDecoder reads a flag's or an argument's text. With hyphen-prefixed
+// parameters kong's own takes the end of the command line for an empty text, and
+// the next flag for the value of one that has none.
+type textDecoder struct{ flags []string }
+
+// addFlags tells the decoder which flags there are.
+func (d *textDecoder) addFlags(n *kong.Node) {
+	for _, f := range n.Flags {
+		d.flags = append(d.flags, "--"+f.Name)
+	}
+	for _, child := range n.Children {
+		d.addFlags(child)
+	}
+}
+
+func (d *textDecoder) decode(ctx *kong.DecodeContext, target reflect.Value) error {
 	token := ctx.Scan.Pop()
 	text, ok := token.Value.(string)
 	if !ok {
 		return errors.New("a value must follow")
+	}
+	if token.Type != kong.FlagValueToken && slices.Contains(d.flags, text) {
+		return fmt.Errorf("a value must follow, and not the flag %s", text)
 	}
 	target.SetString(text)
 	return nil

@@ -69,8 +69,8 @@ func (c *effectsListCommand) Run(p *process) error {
 
 type effectsSettleCommand struct {
 	Key      string `arg:"" help:"The idempotency key, as effects list prints it."`
-	Happened bool   `xor:"what" required:"" help:"It did happen: repeating the call gives that back, and nothing runs."`
-	Failed   bool   `xor:"what" required:"" help:"It did not happen: the call can be repeated, with the same key."`
+	Happened bool   `xor:"what" help:"It did happen: repeating the call gives that back, and nothing runs."`
+	Failed   bool   `xor:"what" help:"It did not happen: the call can be repeated, with the same key."`
 	As       string `placeholder:"NAME" help:"Who has looked. Default: the user of this process."`
 	runtimeFlags
 }
@@ -84,6 +84,9 @@ Example:
 }
 
 func (c *effectsSettleCommand) Run(p *process) error {
+	if !c.Happened && !c.Failed {
+		return usagef("--happened or --failed must say what became of the effect")
+	}
 	by := c.As
 	if by == "" {
 		by = thisUser()

@@ -3,7 +3,7 @@ package main
 import "github.com/mayfly-run/mayfly/manifests"
 
 type schemaCommand struct {
-	Kind string `arg:"" optional:"" default:"tool" enum:"tool,harness" help:"tool or harness. Default tool."`
+	Kind string `arg:"" optional:"" default:"tool" help:"tool or harness. Default tool."`
 }
 
 func (schemaCommand) Help() string {
@@ -23,6 +23,9 @@ Exit codes: 0 done, 2 the command is wrong.`
 }
 
 func (c *schemaCommand) Run(p *process) error {
-	kind := map[string]string{"tool": manifests.KindTool, "harness": manifests.KindHarness}[c.Kind]
+	kind, ok := map[string]string{"tool": manifests.KindTool, "harness": manifests.KindHarness}[c.Kind]
+	if !ok {
+		return usagef("there is no schema of %q: KIND is tool or harness", c.Kind)
+	}
 	return p.stdout.all([]byte(manifests.PublishedSchema(kind)))
 }
