@@ -2,6 +2,8 @@ package governor
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/mayfly-run/mayfly/internal/store"
 )
@@ -14,7 +16,11 @@ func (e *evaluation) checkRegistry() verdict {
 		if e.g.unmanifested[e.call.Tool] {
 			return block(CodeManifestRequired, "the tool has no manifest, and tools need one here")
 		}
-		return block(CodeToolUnknown, "there is no tool of this name")
+		reason := "there is no tool of this name"
+		if name := near(e.call.Tool, slices.Collect(maps.Keys(e.g.tools)), e.mayCall); name != "" {
+			reason += "; there is " + name
+		}
+		return block(CodeToolUnknown, reason)
 	}
 	e.tool = tool
 	e.d.Version, e.d.Digest = tool.manifest.Metadata.Version, tool.manifest.Digest()
@@ -35,6 +41,18 @@ func (e *evaluation) checkRegistry() verdict {
 		return v
 	}
 	return e.checkSecrets()
+}
+
+// mayCall reports whether the run may call a tool: nobody is told of others.
+func (e *evaluation) mayCall(name string) bool {
+	if m := e.g.tools[name].manifest; !m.Spec.Enabled || !m.EnabledFor(e.subject.Tenant) {
+		return false
+	}
+	if e.call.Run == "" {
+		return e.task.tools == nil || e.task.tools[name]
+	}
+	grant, err := e.g.store.GrantOf(e.ctx, e.call.Run, name)
+	return err == nil && grant.Active(e.now)
 }
 
 // checkSecrets blocks tools that would be handed what is not for this run.

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,6 +71,11 @@ type Result struct {
 	// IdempotencyKey is what the tool was given. It is the same whenever the run
 	// repeats this call.
 	IdempotencyKey string
+	// Printed is what a native handler that succeeded wrote beside its result: what a
+	// Python or JavaScript function printed, then standard error. A failure has it in
+	// its message. It is for the operator, not for a model: nothing is taken out of it
+	// but secrets.
+	Printed string
 	// Repeated: the call took effect before, and the tool did not run again.
 	Repeated bool
 	// MissingLayers are the layers of confinement that the tool's process had to do
@@ -127,7 +133,9 @@ func (r *Runtime) call(ctx context.Context, c Call, in *CodeInput) (Result, erro
 		// An error would say that nothing happened.
 		r.fail(tool, &result, err)
 	}
-	result.Next = result.Outcome.Next()
+	if result.Next == "" || result.Outcome != Unavailable {
+		result.Next = result.Outcome.Next()
+	}
 	return result, nil
 }
 
@@ -162,12 +170,18 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 	via := r.transports[tool.Spec.Transport]
 	if rep := via.prepare(ctx, tool); rep != nil {
 		result.Outcome, result.Error = rep.outcome, rep.failure
+		if rep.notSetUp {
+			result.Next = NextSetUp
+		}
 		return r.governor.Release(context.WithoutCancel(ctx), result.Decision)
 	}
 	// Before anything is written down: a call without its secret did not begin.
 	secrets, forget, err := r.vault.fetch(ctx, tool)
 	if err != nil {
 		result.Outcome, result.Error = Unavailable, &Failure{Type: "SecretUnavailable", Message: err.Error()}
+		if lacks, ok := errors.AsType[*secretError](err); ok && lacks.notSetUp {
+			result.Next = NextSetUp
+		}
 		if ctx.Err() != nil {
 			result.Outcome = Cancelled
 		}
@@ -190,7 +204,13 @@ func (r *Runtime) execute(ctx context.Context, tool *manifests.Tool, args govern
 		rep.outcome, rep.sandbox = Internal, nil
 	}
 	result.Outcome, result.Error, result.Sandbox, result.RetryAt = effectOutcome(tool, rep), rep.failure, rep.sandbox, rep.retryAt
-	result.MissingLayers = rep.missing
+	result.MissingLayers, result.Printed = rep.missing, rep.printed
+	if rep.notSetUp {
+		result.Next = NextSetUp
+	}
+	if rep.outcome == Timeout && rep.failure != nil {
+		rep.failure.Message += timeoutField(tool, in)
+	}
 	if !rep.started {
 		if err := r.unused(ctx, *result); err != nil {
 			return err
@@ -233,6 +253,21 @@ func (r *Runtime) Sanitize(tool string, result sandbox.RawJSON, text string) (ou
 	}
 	out, err := r.outputs[tool].JSON(result)
 	return out, t.Spec.Output.Label, err
+}
+
+// timeoutField says which field of the manifest set the time of a call; nothing if
+// the caller did.
+func timeoutField(t *manifests.Tool, in *CodeInput) string {
+	field, most := "timeout", t.Spec.Timeout
+	if t.Spec.Transport == manifests.TransportCode {
+		if l := codeLimits(t.Spec.Limits).WithDefaults().Timeout; l <= most || most == 0 {
+			field, most = "limits.timeout", l
+		}
+		if t.Metadata.Name == ExecTool || in != nil && in.Limits.Timeout > 0 && in.Limits.Timeout < most {
+			return ""
+		}
+	}
+	return "; spec." + field + " of the tool's manifest sets it"
 }
 
 // unused gives back the place in the rate limits of a call whose tool did not
@@ -301,5 +336,5 @@ func modelError(r Result) string {
 	} else if r.Error != nil {
 		text += ": " + r.Error.Type
 	}
-	return text + "; " + r.Outcome.Next()
+	return text + "; " + cmp.Or(r.Next, r.Outcome.Next())
 }

@@ -473,6 +473,9 @@ func TestHTTPMissingHeader(t *testing.T) {
 		if m := result.Error.Message; !strings.Contains(m, "AUTH") || !strings.Contains(m, name) || strings.Contains(m, "sentinel") {
 			t.Errorf("%s: %s", name, m)
 		}
+		if result.Next != runtime.NextSetUp {
+			t.Errorf("%s: next is %q", name, result.Next)
+		}
 		if got := effects(t, r); got != nil {
 			t.Errorf("%s: journal %v", name, got)
 		}
@@ -482,7 +485,10 @@ func TestHTTPMissingHeader(t *testing.T) {
 	}
 	// What a run is called must not become a header of its own.
 	r := openTools(t, httpTool("pay", server.url("/"), writes, here), nil)
-	call(t, r, runtime.Call{RunID: start(t, r, runtime.RunConfig{ID: "a\r\nX: y"}), Tool: "pay"}, runtime.Unavailable)
+	result := call(t, r, runtime.Call{RunID: start(t, r, runtime.RunConfig{ID: "a\r\nX: y"}), Tool: "pay"}, runtime.Unavailable)
+	if result.Next != runtime.Unavailable.Next() {
+		t.Errorf("next is %q", result.Next)
+	}
 	if n := server.connections.Load(); n != 0 {
 		t.Errorf("%d connections", n)
 	}

@@ -69,6 +69,11 @@ var next = map[Outcome]string{
 	Internal:          "report it; do not repeat the call of a tool that changes something",
 }
 
+// NextSetUp is what is safe after [Unavailable] if the operator has to do something
+// first: a variable or a file is missing, or the manifest asks for what this host
+// does not have.
+const NextSetUp = "nothing was done, and a repeated call ends the same until the operator has set the tool up; use another tool"
+
 // Next says, in words for a model, what is safe to do after the outcome.
 func (o Outcome) Next() string { return next[o.known()] }
 

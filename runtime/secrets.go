@@ -41,7 +41,10 @@ type secretValue struct{ name, value string }
 
 // secretError says why a secret could not be had: its name and a reason, never
 // anything of its value.
-type secretError struct{ name, reason string }
+type secretError struct {
+	name, reason string
+	notSetUp     bool // it stays so until somebody does something about it
+}
 
 func (e *secretError) Error() string { return "secret " + e.name + ": " + e.reason }
 
@@ -86,13 +89,13 @@ func (v *vault) use(values map[string]string, calls int) {
 func (v *vault) value(ctx context.Context, name string) (string, error) {
 	secret, ok := v.harness.Secrets[name]
 	if !ok {
-		return "", &secretError{name, "the harness does not say where it comes from"}
+		return "", &secretError{name, "the harness does not say where it comes from", true}
 	}
 	var value, reason string
 	switch {
 	case secret.Env != "":
 		if value, ok = v.lookupEnv(secret.Env); !ok {
-			reason = "the environment variable " + secret.Env + " is not set"
+			reason = "the environment variable " + secret.Env + " is not set; set it where Mayfly runs, or say in spec.secrets of the harness where the value comes from"
 		}
 	case secret.File != "":
 		value, reason = v.fromFile(secret.File)
@@ -105,7 +108,7 @@ func (v *vault) value(ctx context.Context, name string) (string, error) {
 		reason = unusable(value)
 	}
 	if reason != "" {
-		return "", &secretError{name, reason}
+		return "", &secretError{name, reason, secret.Command == nil}
 	}
 	return value, nil
 }

@@ -39,7 +39,11 @@ type reply struct {
 	missing []string
 	// retryAt is when the tool wants to be asked again; zero: it did not say.
 	retryAt time.Time
-	sandbox *sandbox.Result
+	// notSetUp: it is unavailable until the operator does something about it.
+	notSetUp bool
+	sandbox  *sandbox.Result
+	// printed is what a handler wrote beside its result.
+	printed string
 }
 
 // A transport reaches tools of one kind.
@@ -71,5 +75,5 @@ type missing struct{ why string }
 func (missing) prepare(context.Context, *manifests.Tool) *reply { return nil }
 
 func (m missing) invoke(context.Context, invocation) reply {
-	return reply{outcome: Unavailable, failure: &Failure{Type: "Unavailable", Message: m.why}}
+	return reply{outcome: Unavailable, notSetUp: true, failure: &Failure{Type: "Unavailable", Message: m.why}}
 }

@@ -34,6 +34,9 @@ type web struct {
 // errTestMode is why a host in test mode calls nobody.
 var errTestMode = errors.New("the host is in test mode and calls nobody; give it a Go function of the tool's name in place of the service")
 
+// errRunID is why a run's calls cannot be sent: its own fault, and nobody else's.
+var errRunID = errors.New("the run's ID holds characters that cannot stand in an Idempotency-Key header; start runs with IDs of printable ASCII")
+
 // prepare finds what is missing before anything is written down or sent.
 func (w *web) prepare(ctx context.Context, t *manifests.Tool) *reply {
 	if _, ok := w.standIn(t); ok {
@@ -87,7 +90,7 @@ func (w *web) exchange(t *manifests.Tool, key string) (*exchange, error) {
 	}
 	if key != "" {
 		if !isFieldValue(key) {
-			return nil, errors.New("the run's ID holds characters that cannot stand in an Idempotency-Key header; start runs with IDs of printable ASCII")
+			return nil, errRunID
 		}
 		x.key = key
 	}
@@ -113,9 +116,9 @@ func headersFrom(lookup func(string) (string, bool), names map[string]string) (h
 		value, ok := lookup(variable)
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("header %s: the environment variable %s is not set", header, variable)
+			return nil, fmt.Errorf("header %s: the environment variable %s is not set; set it where Mayfly runs, or change headers_env", header, variable)
 		case value == "":
-			return nil, fmt.Errorf("header %s: the environment variable %s is empty", header, variable)
+			return nil, fmt.Errorf("header %s: the environment variable %s is empty; set it where Mayfly runs, or change headers_env", header, variable)
 		case !isFieldValue(value):
 			return nil, fmt.Errorf("header %s: the value of the environment variable %s cannot stand in a header (a line break, or a space at its end?)", header, variable)
 		}

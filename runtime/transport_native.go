@@ -74,17 +74,18 @@ func opened(rep reply, stderr []byte) reply {
 	switch err := json.Unmarshal(rep.json, &said, json.RejectUnknownMembers(true)); {
 	case err != nil || (said.Raised == "") == (said.Value == nil):
 		// The handler wrote to the runner's own descriptor.
-		rep.outcome, rep.broke, rep.json, rep.failure = ToolError, true, nil, &Failure{Type: "InvalidResult", Message: "the handler left no result that is JSON" + stderrTail(stderr)}
+		rep.outcome, rep.broke, rep.json, rep.printed, rep.failure = ToolError, true, nil, "", &Failure{Type: "InvalidResult", Message: "the handler left no result that is JSON" + stderrTail(stderr)}
 	case said.Raised != "":
-		rep.outcome, rep.json, rep.failure = ToolError, nil, &Failure{Type: plainName(said.Raised), Message: string(stderr)}
+		rep.outcome, rep.json, rep.printed, rep.failure = ToolError, nil, "", &Failure{Type: plainName(said.Raised), Message: string(stderr)}
 	default:
 		rep.json = said.Value
 	}
 	return rep
 }
 
+// unavailable is for what the host, a manifest or the harness lacks.
 func unavailable(err error) reply {
-	return reply{outcome: Unavailable, failure: &Failure{Type: "Unavailable", Message: err.Error()}}
+	return reply{outcome: Unavailable, notSetUp: !errors.Is(err, errTestMode) && !errors.Is(err, errRunID), failure: &Failure{Type: "Unavailable", Message: err.Error()}}
 }
 
 // runProcess runs a confined program and reads its answer. What the program wrote
@@ -109,7 +110,7 @@ func runProcess(ctx context.Context, spec process.Spec, input sandbox.RawJSON, v
 	}
 	rep = reply{outcome: codeOutcome(r.Status), broke: brokeOff(r), started: r.Status != sandbox.StatusInvalid && r.Status != sandbox.StatusBusy, missing: layerNames(r.Enforced.Missing)}
 	if rep.outcome == InvalidArguments { // of the program, not of the call
-		rep.outcome, rep.failure = Unavailable, &Failure{Type: "Unavailable", Message: refusal(spec, r.Error)}
+		rep.outcome, rep.notSetUp, rep.failure = Unavailable, true, &Failure{Type: "Unavailable", Message: refusal(spec, r.Error)}
 	} else if r.Error != nil {
 		rep.failure = &Failure{Type: r.Error.Type, Message: r.Error.Message + stderrTail(r.Stderr)}
 	}
@@ -119,6 +120,15 @@ func runProcess(ctx context.Context, spec process.Spec, input sandbox.RawJSON, v
 			return rep, r.Stderr
 		}
 		rep.json = r.Value
+		rep.printed = string(r.Stderr) // a failure has it in its message
+		if spec.Output != process.OutputStdout {
+			stdout, clean := r.Stdout, v.scrubber().Text
+			if r.Truncated != nil && r.Truncated.Stdout > 0 {
+				clean = v.scrubber().CutText
+			}
+			stdout, _ = clean(stdout)
+			rep.printed = string(stdout) + rep.printed
+		}
 	}
 	return rep, r.Stderr
 }

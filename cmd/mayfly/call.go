@@ -31,6 +31,8 @@ Exit codes: 0 done, 1 the tool failed, 2 the command, a manifest or the argument
 // callJSON is what "call --json" prints.
 type callJSON struct {
 	wire.Call `json:",inline"`
+	// Printed is what a handler that succeeded wrote beside its result.
+	Printed string `json:"printed,omitzero"`
 }
 
 func (c *callCommand) Run(p *process) error {
@@ -77,11 +79,19 @@ func (c *callCommand) Run(p *process) error {
 
 func newCall(run, tool string, r runtime.Result) (callJSON, error) {
 	j, err := wire.NewCall(run, tool, r)
-	return callJSON{j}, err
+	return callJSON{j, r.Printed}, err
 }
 
 // text prints the output, and what else there is to say on standard error.
 func (j callJSON) text(p *process) error {
+	if j.Printed != "" { // before the value, as exec has it; not where the value goes
+		if err := p.stderr.guest([]byte(j.Printed)); err != nil {
+			return err
+		}
+		if err := startLine(p.stderr, []byte(j.Printed)); err != nil {
+			return err
+		}
+	}
 	if j.Output != nil {
 		if j.OutputText {
 			text, err := jsontext.AppendUnquote(nil, j.Output)
@@ -126,7 +136,7 @@ func (j callJSON) notes(p *process) {
 	if j.Decision.Outcome != "allow" {
 		why = decisionJSON{j.Decision}.sentence()
 	} else if j.Error != nil {
-		if j.Error.Type != string(j.Outcome) {
+		if !strings.EqualFold(j.Error.Type, string(j.Outcome)) {
 			why += ": " + j.Error.Type
 		}
 		// Tracebacks keep their lines: nobody can read one without.

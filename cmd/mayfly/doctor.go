@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -57,7 +58,7 @@ func (c *doctorCommand) Run(p *process) error {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
 	dir := c.dir(&progress{}) // where there is none, the report says so
-	d := diagnosis{OK: true, Machine: examineMachine(ctx, dir)}
+	d := diagnosis{OK: true, Machine: examineMachine(ctx, dir, p.native)}
 	file, err := c.find(p)
 	switch {
 	case err == nil:
@@ -97,7 +98,7 @@ func examine(ctx context.Context, file string, native nativeHealth) *harnessHeal
 		if t.Spec.Transport == manifests.TransportNative && !native.allows(set.Harness) {
 			h.Problems = append(h.Problems, newConfinementError(t, native))
 		}
-		if err := runtime.FindHandler(t); err != nil {
+		if err := errors.Join(runtime.FindHandler(t), runtime.FindSettings(set.Harness, t, os.LookupEnv)); err != nil {
 			for line := range strings.SplitSeq(err.Error(), "\n") {
 				h.Problems = append(h.Problems, newMissingWarning(t, line))
 			}
@@ -107,6 +108,14 @@ func examine(ctx context.Context, file string, native nativeHealth) *harnessHeal
 	if err := checkExpressions(set); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			h.Problems = append(h.Problems, newExpressionError(line))
+		}
+	}
+	if j := set.Harness.Tools.Judge; j != nil {
+		if err := runtime.FindHeaders(j.HeadersEnv, os.LookupEnv); err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				message := "nothing can be called as long as it is so: the judge: " + line
+				h.Problems = append(h.Problems, problem{Level: "error", Fails: true, File: file, Pointer: "/spec/tools/judge", Code: "not_here", Message: message, full: file + ": " + message + " (not_here)"})
+			}
 		}
 	}
 	for _, w := range set.Warnings {

@@ -38,8 +38,8 @@ type cacheHealth struct {
 	Problem string `json:"problem,omitzero"`
 }
 
-func examineMachine(ctx context.Context, cacheDir string) machineHealth {
-	native, layers := examineNative(ctx)
+func examineMachine(ctx context.Context, cacheDir string, probe prober) machineHealth {
+	native, layers := probe(ctx)
 	return machineHealth{
 		Version: version, OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(),
 		Kernel: kernelVersion(), Guests: examineGuests(), Cache: examineCache(cacheDir), Native: native, Layers: layers,

@@ -35,6 +35,9 @@ type layerHealth struct {
 	Used bool `json:"used"`
 }
 
+// prober finds out whether native tools can run here; tests remember it.
+type prober func(context.Context) (nativeHealth, []layerHealth)
+
 // examineNative runs the probe.
 func examineNative(ctx context.Context) (nativeHealth, []layerHealth) {
 	r, err := confined.Probe(ctx)

@@ -31,6 +31,7 @@ type process struct {
 	stdin          *os.File
 	stdout, stderr output
 	open           opener
+	native         prober
 }
 
 // newProcess takes over the streams of this process. A reader that went away
@@ -42,5 +43,6 @@ func newProcess(open opener) *process {
 		stdout: output{os.Stdout, term.IsTerminal(int(os.Stdout.Fd()))},
 		stderr: output{os.Stderr, term.IsTerminal(int(os.Stderr.Fd()))},
 		open:   open,
+		native: examineNative,
 	}
 }

@@ -52,7 +52,7 @@ func newConfinementError(t *manifests.Tool, n nativeHealth) problem {
 func newMissingWarning(t *manifests.Tool, what string) problem {
 	p := problem{
 		Level: "warning", File: t.Origin.File, Line: t.Origin.Line, Pointer: "/spec", Tool: t.Metadata.Name, Code: "not_here",
-		Message: "calls are refused as long as it is so: " + what,
+		Message: "calls fail as long as it is so: " + what,
 	}
 	p.full = fmt.Sprintf("%s:%d: %s: %s (not_here)", p.File, p.Line, p.Tool, p.Message)
 	return p

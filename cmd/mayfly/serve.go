@@ -156,6 +156,9 @@ func (c *serveCommand) openServed(ctx context.Context, p *process, config *httpa
 	} else {
 		_, set, err = c.load(p)
 	}
+	if errors.Is(err, errNoHarness) {
+		return nil, usagef("%w; with --exec there can be none, and code is run in a sandbox", err)
+	}
 	if err != nil {
 		return nil, err
 	}

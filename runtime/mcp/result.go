@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -121,7 +122,7 @@ func (s *Session) result(tool string, r runtime.Result, waits *awaiting) *sdk.Ca
 
 func newProblem(run, tool string, r runtime.Result, waits *awaiting) problem {
 	p := problem{
-		Outcome: r.Outcome, Tool: tool, Retryable: retryable(r.Outcome), Next: r.Outcome.Next(), Approval: waits, Run: run, Call: r.CallID,
+		Outcome: r.Outcome, Tool: tool, Retryable: retryable(r.Outcome) && r.Next != runtime.NextSetUp, Next: cmp.Or(r.Next, r.Outcome.Next()), Approval: waits, Run: run, Call: r.CallID,
 	}
 	if r.Decision.Outcome != governor.Allow {
 		p.Step, p.Code, p.Reason = string(r.Decision.Step), string(r.Decision.Code), r.Decision.Reason
