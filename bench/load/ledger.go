@@ -32,10 +32,9 @@ const (
 
 // runEntry is a run, by what was called in it.
 type runEntry struct {
-	owner     string
-	calls     int64
-	effects   int
-	approvals int
+	owner   string
+	calls   int64
+	effects int
 }
 
 func newLedger() *ledger {
