@@ -72,7 +72,9 @@ func (q *request) body() ([]byte, *refused) {
 	}
 	text, err := io.ReadAll(held{http.MaxBytesReader(q.w, r.Body, max), q})
 	if errors.Is(err, errHeld) {
-		q.w.Header().Set("Connection", "close")
+		// The rest is not kept. A client that is still sending would see its
+		// connection break, and not the answer.
+		q.skip()
 		return nil, q.s.busy("other requests are being read or answered, and all together would be too long")
 	}
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
@@ -94,6 +96,13 @@ func (q *request) body() ([]byte, *refused) {
 
 // errHeld is of a body for which there is no room beside the others.
 var errHeld = errors.New("too much is held")
+
+// skip takes a body whose request is refused, and keeps nothing of it.
+func (q *request) skip() {
+	if q.r.ContentLength <= q.s.config.MaxBody {
+		_, _ = io.Copy(io.Discard, http.MaxBytesReader(q.w, q.r.Body, q.s.config.MaxBody))
+	}
+}
 
 // held counts what has been read of a body: what somebody says that he will send
 // takes no room from others.
