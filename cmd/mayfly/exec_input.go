@@ -106,8 +106,8 @@ func (c *execCommand) globals(in *inputs) (map[string]any, error) {
 		if err := bind("--rows", "rows", value); err != nil {
 			return nil, err
 		}
-	} else if c.RowsStrings || c.RowsFormat != "" {
-		return nil, usagef("--rows-format and --rows-strings mean nothing without --rows")
+	} else if c.RowsStrings || c.RowsFormat != "" || c.RowsSheet != "" {
+		return nil, usagef("--rows-format, --rows-strings and --rows-sheet mean nothing without --rows")
 	}
 	for _, arg := range c.Arg {
 		name, text, ok := strings.Cut(arg, "=")
@@ -140,7 +140,7 @@ func (c *execCommand) globals(in *inputs) (map[string]any, error) {
 
 // rows reads the file of --rows.
 func (c *execCommand) rows(in *inputs) (any, error) {
-	opts := rows.Options{Format: c.RowsFormat, Strings: c.RowsStrings}
+	opts := rows.Options{Format: c.RowsFormat, Strings: c.RowsStrings, Sheet: c.RowsSheet}
 	var got rows.Rows
 	var err error
 	if c.Rows == "-" {

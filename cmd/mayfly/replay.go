@@ -100,6 +100,13 @@ func (d *digester) value(v any) {
 		d.head('d', math.Float64bits(v))
 	case string:
 		d.text('s', v)
+	case []byte:
+		d.text('B', string(v))
+	case []any:
+		d.head('l', uint64(len(v)))
+		for _, item := range v {
+			d.value(item)
+		}
 	case sandbox.RawJSON:
 		d.text('j', string(v))
 	case map[string]any:

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -124,6 +125,12 @@ func TestExec(t *testing.T) {
 	if got := w.must(200, "agent", "POST", "/v1/exec", `{"code":"rows","tables":{"rows":{"format":"csv","text":"a,b\n1,x\n"}}}`); !strings.Contains(got.text, `"a"`) {
 		t.Errorf("rows %s", got.text)
 	}
+	const packed = `{"code":"rows","tables":{"rows":{"format":"csv","data":"H4sIAAAAAAAAA0vUSeIy1KngAgD0oAEACAAAAA=="%s}}}`
+	if got := w.must(200, "agent", "POST", "/v1/exec", fmt.Sprintf(packed, "")); !strings.Contains(got.text, `"a"`) {
+		t.Errorf("packed rows %s", got.text)
+	}
+	w.must(400, "agent", "POST", "/v1/exec", fmt.Sprintf(packed, `,"text":"a"`))
+	w.must(422, "agent", "POST", "/v1/exec", `{"code":"rows","tables":{"rows":{"format":"parquet","data":"UEFSMQ=="}}}`)
 	if got := w.must(200, "agent", "POST", "/v1/exec", `{"code":"files"}`); !strings.Contains(got.text, `"artifacts":[{"name":"a.svg","media_type":"image/svg+xml","bytes":"PHN2Zy8+"}]`) {
 		t.Errorf("files %s", got.text)
 	}

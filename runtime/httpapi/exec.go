@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -34,6 +36,10 @@ type execRequest struct {
 type tableText struct {
 	Format rows.Format `json:"format"` // empty: found out
 	Text   string      `json:"text"`
+	// Data is in place of Text what is no text, in base64.
+	Data []byte `json:"data"`
+	// Sheet is the sheet of an Excel workbook; empty: the first.
+	Sheet string `json:"sheet"`
 }
 
 // execLimits can only tighten what the server allows.
@@ -102,15 +108,22 @@ func (in execRequest) globals() (map[string]any, *refused) {
 		if _, taken := globals[name]; taken {
 			return nil, refuse(http.StatusBadRequest, "bad_request", where, "a global has this name too")
 		}
-		options := rows.Options{Name: "text", Format: table.Format}
+		if table.Text != "" && table.Data != nil {
+			return nil, refuse(http.StatusBadRequest, "bad_request", where, "a table is given as text or as data, not both")
+		}
+		input, from := io.Reader(strings.NewReader(table.Text)), "text"
+		if table.Data != nil {
+			input, from = bytes.NewReader(table.Data), "data"
+		}
+		options := rows.Options{Name: from, Format: table.Format, Sheet: table.Sheet}
 		switch table.Format {
-		case "", rows.JSON, rows.JSONLines, rows.CSV, rows.TSV:
+		case "", rows.JSON, rows.JSONLines, rows.CSV, rows.TSV, rows.Parquet, rows.Excel:
 		default:
 			return nil, refuse(http.StatusBadRequest, "bad_request", where+"/format", "the format is one of %s", rows.FormatNames)
 		}
-		read, err := rows.Read(strings.NewReader(table.Text), options)
+		read, err := rows.Read(input, options)
 		if err != nil {
-			return nil, refuse(http.StatusUnprocessableEntity, "bad_table", where+"/text", "%v", err)
+			return nil, refuse(http.StatusUnprocessableEntity, "bad_table", where+"/"+from, "%v", err)
 		}
 		globals[name] = read.JSON
 		if read.Table != nil {

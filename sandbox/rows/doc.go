@@ -1,5 +1,6 @@
 // Package rows reads tabular files for a call: JSON, JSON Lines, CSV and TSV
-// become a [sandbox.Table], or JSON text where the rows are no table.
+// become a [sandbox.Table], or JSON text where the rows are no table; so do Parquet
+// and Excel workbooks, and any of these packed with gzip or zstd.
 //
 // It guarantees that no value changes on the way. Integers keep all their
 // digits; a decimal number becomes a float only if the float gives the same
@@ -43,6 +44,24 @@
 //     more digits than a float keeps makes the column text.
 //   - anything else: string. That includes 007, +49…, 1_000, 1,000, 0x10, 1e5,
 //     .5, nan, inf, dates, and numbers with spaces around them.
+//
+// # Parquet and Excel
+//
+// Columns keep their types: integers of up to 64 bits exactly, with and without a
+// sign; floats; text, which must be UTF-8; binary as bytes; lists and structs as
+// lists and dicts, maps as lists of dicts with key and value. Dates, times of day
+// and timestamps (to the nanosecond, with +00:00 if they are moments in UTC) become
+// ISO 8601 text, decimals text with all their digits. Intervals and encrypted files
+// are refused.
+//
+// Of a workbook one sheet is read. Its first row with anything in it names the
+// columns; empty rows are skipped; numbers that are shown as dates become dates.
+// An error such as #N/A is text. Formulas count as what they gave last.
+//
+// # Packed files
+//
+// gzip and zstd are taken off by what a file begins with, once. What is unpacked
+// is bounded like what is read.
 //
 // Options.Strings switches all of that off: every cell is a string, an empty
 // one the empty string.

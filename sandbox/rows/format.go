@@ -14,10 +14,12 @@ const (
 	JSONLines Format = "jsonl"
 	CSV       Format = "csv"
 	TSV       Format = "tsv"
+	Parquet   Format = "parquet"
+	Excel     Format = "xlsx"
 )
 
 // FormatNames lists the formats for messages.
-const FormatNames = "json, jsonl, csv, tsv"
+const FormatNames = "json, jsonl, csv, tsv, parquet, xlsx"
 
 // formatOf finds the format by the name's ending, else by the text.
 func formatOf(name, text string) Format {
@@ -30,6 +32,13 @@ func formatOf(name, text string) Format {
 		return CSV
 	case ".tsv", ".tab":
 		return TSV
+	case ".parquet":
+		return Parquet
+	case ".xlsx", ".xlsm":
+		return Excel
+	}
+	if f := binaryFormat(text); f != "" {
+		return f
 	}
 	start := strings.TrimLeft(text, " \t\r\n")
 	switch {

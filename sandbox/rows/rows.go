@@ -32,12 +32,19 @@ type Options struct {
 	// Strings leaves every cell of a CSV or TSV file a string. It has no effect
 	// on JSON, whose values carry their types.
 	Strings bool
+	// Sheet is the sheet of an Excel workbook. Default: the first. It has no effect
+	// on other formats.
+	Sheet string
 	// MaxBytes is how large the input may be. Default [DefaultMaxBytes]. More is
-	// refused with [TooLarge], a regular file before anything of it is read.
+	// refused with [TooLarge], a regular file before anything of it is read. The
+	// same holds for what a packed file unpacks to, and for the texts in a table of
+	// a binary format.
 	MaxBytes int64
 	// MaxCells is how many cells a table may have, and of how many tokens other
 	// JSON may consist. Default [DefaultMaxCells].
 	MaxCells int
+
+	ending string // what the format is found by, if it is not Name
 }
 
 // Rows are the rows of one input: exactly one of Table and JSON is set.
@@ -131,6 +138,7 @@ func (o Options) withDefaults() Options {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultMaxBytes
 	}
+	o.ending = o.Name
 	if o.MaxCells <= 0 {
 		o.MaxCells = DefaultMaxCells
 	}
@@ -139,13 +147,23 @@ func (o Options) withDefaults() Options {
 
 // parse turns the whole input into rows. Preconditions: opts has its defaults.
 func parse(text string, opts Options) (Rows, error) {
-	src, err := newSource(text, opts)
+	text, opts, err := unpack(text, opts)
 	if err != nil {
 		return Rows{}, err
 	}
 	format := opts.Format
 	if format == "" {
-		format = formatOf(opts.Name, src.text)
+		format = formatOf(opts.ending, text)
+	}
+	if format.isBinary() {
+		return readBinary(text, format, opts)
+	}
+	src, err := newSource(text, opts)
+	if err != nil {
+		return Rows{}, err
+	}
+	if opts.Format == "" {
+		format = formatOf(opts.ending, src.text) // without a byte order mark
 	}
 	var rows Rows
 	switch format {

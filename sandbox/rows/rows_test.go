@@ -172,11 +172,11 @@ func TestErrors(t *testing.T) {
 		{"a real U+FFFD is fine, the half one is not", "a\n\ufffd\xef\xbf\n", Options{Format: CSV}, Encoding, `in.x:2:2: invalid UTF-8`},
 		{"NUL", "a\n1\x00\n", Options{Format: CSV}, Encoding, `in.x:2:2: a NUL byte; this is not text`},
 		{"UTF-16", "\xff\xfea\x00", Options{Format: CSV}, Encoding, `in.x: is UTF-16 text; convert it to UTF-8 first`},
-		{"gzip", "\x1f\x8b\x08", Options{}, Encoding, `in.x: is gzip data; unpack it first`},
+		{"gzip", "\x1f\x8b\x08", Options{}, Syntax, `in.x: is gzip data that ends too early`},
 		{"too many cells", "a,b\n1,2\n3,4\n", Options{Format: CSV, MaxCells: 3}, TooLarge, `in.x: has more than 3 values`},
 		{"too many columns", strings.Repeat(",", MaxColumns), Options{Format: CSV}, TooLarge, `in.x: has more than 16384 columns`},
 		{"too large", "a\n1\n", Options{Format: CSV, MaxBytes: 3}, TooLarge, `in.x: has too many bytes; the limit is 3 bytes`},
-		{"unknown format", "a", Options{Format: "xml"}, Unreadable, `in.x: unknown format "xml"; known are json, jsonl, csv, tsv`},
+		{"unknown format", "a", Options{Format: "xml"}, Unreadable, `in.x: unknown format "xml"; known are json, jsonl, csv, tsv, parquet, xlsx`},
 
 		{"json empty", " \n", Options{Format: JSON}, Empty, `in.x: is empty; JSON rows are an array`},
 		{"json object", "\n {\"a\":1}", Options{Format: JSON}, Syntax, `in.x:2:2: JSON rows are one array, this is an object; for one value per line the format is jsonl`},
