@@ -79,6 +79,7 @@ func run(out, only, cache, native string, rounds int) error {
 		{"metering", meteringPython},
 		{"cpu", cpuBound},
 		{"rows", rows},
+		{"sql", sqlRows},
 		{"collector", collector},
 		{"deadline", deadline},
 		{"launch", launch},

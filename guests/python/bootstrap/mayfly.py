@@ -3,8 +3,10 @@
 import json as _json
 
 import _mayfly_shim as _shim
+from _mayfly.artifact import artifact
+from _mayfly.sql import Table, sql
 
-__all__ = ["ToolError", "call_tool"]
+__all__ = ["Table", "ToolError", "artifact", "call_tool", "sql"]
 
 _decode = _json.JSONDecoder().decode
 

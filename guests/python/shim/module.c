@@ -1,5 +1,6 @@
 /* The builtin module _mayfly_shim: what the bootstrap asks of the shim. */
 #include "shim.h"
+#include "table.h"
 
 #include <stdlib.h>
 
@@ -78,6 +79,10 @@ static PyMethodDef methods[] = {
     {"source", source, METH_NOARGS, PyDoc_STR("The source of this call.")},
     {"granted", granted, METH_NOARGS, PyDoc_STR("Whether host tools may be called.")},
     {"host_call", host_call, METH_O, PyDoc_STR("Calls a host tool.")},
+    {"sql_prepare", sql_prepare, METH_O, PyDoc_STR("Adds statistics to a connection of sqlite3.")},
+    {"sql_bind", sql_bind, METH_VARARGS, PyDoc_STR("Makes rows a table of a connection.")},
+    {"sql_unbind", sql_unbind, METH_VARARGS, PyDoc_STR("Takes a table away again.")},
+    {"sql_records", sql_records, METH_VARARGS, PyDoc_STR("Dicts for rows.")},
     {0},
 };
 

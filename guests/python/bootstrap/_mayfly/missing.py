@@ -2,7 +2,7 @@
 
 import sys
 
-TABLES = "for tables use lists of dicts with collections, statistics, itertools, csv or sqlite3"
+TABLES = "for tables use sql() of the module mayfly over lists of dicts, or collections, statistics, itertools, csv or sqlite3"
 NUMBERS = "for numbers use math, statistics, fractions, decimal, random or array"
 NETWORK = "there is no network either: what a program needs must be in its arguments"
 SYSTEM = "processes, devices and terminals do not exist here"
@@ -16,7 +16,7 @@ INSTEAD = {
     ),
     **dict.fromkeys(
         "matplotlib seaborn plotly bokeh altair PIL cv2 tkinter turtle curses".split(),
-        "nothing can be drawn here: return the data instead",
+        "write a figure as SVG text and hand it back with artifact() of the module mayfly",
     ),
     **dict.fromkeys(
         "requests httpx aiohttp urllib3 boto3 paramiko websockets selenium playwright bs4 lxml openai anthropic ssl _ssl"
