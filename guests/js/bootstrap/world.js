@@ -2,7 +2,7 @@
 // host has, and doors that lead nowhere, each with a sign. Gives what the module
 // "mayfly" exports. An expression; boot.c calls it with the shim's functions.
 (host) => {
-const { now, call, granted, fill, kind, entries, unbox, encode, decode } = host;
+const { now, call, artifact: handBack, granted, fill, kind, entries, unbox, encode, decode } = host;
 const { apply, defineProperty, getOwnPropertyDescriptor, ownKeys, getPrototypeOf, setPrototypeOf } = Reflect;
 const take = (method) => (self, ...args) => apply(method, self, args);
 const charCodeAt = take(String.prototype.charCodeAt), parse = JSON.parse, big = BigInt, safe = Number.isSafeInteger;
@@ -52,7 +52,19 @@ function callTool(name, args = {}) {
   return read(result[1]);
 }
 
-const mayfly = { callTool, ToolError };
+// Hands content, a string or bytes, back as a file called name.
+function artifact(name, content) {
+  if (typeof name !== "string") throw new TypeError("the name of an artifact is a string");
+  let plain = name.length > 0 && charCodeAt(name, 0) !== 46;
+  for (let i = 0; i < name.length; i++) {
+    const c = charCodeAt(name, i);
+    if (c === 47 || c === 0) plain = false;
+  }
+  if (!plain) throw new RangeError("the name of an artifact is a plain file name: no slash, and no dot at its start");
+  handBack(name, content);
+}
+
+const mayfly = { artifact, callTool, ToolError };
 define("mayfly", mayfly);
 
 define("queueMicrotask", function queueMicrotask(callback) {

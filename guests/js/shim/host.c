@@ -245,6 +245,7 @@ JSValue host_functions(void)
         JS_CFUNC_DEF("now", 0, now),
         JS_CFUNC_DEF("granted", 0, granted),
         JS_CFUNC_DEF("call", 2, host_call),
+        JS_CFUNC_DEF("artifact", 2, artifact_write),
         JS_CFUNC_DEF("kind", 1, kind),
         JS_CFUNC_DEF("entries", 1, entries),
         JS_CFUNC_DEF("promise", 1, promise),
@@ -277,7 +278,7 @@ static JSValue module_object;
 
 static int fill_module(JSContext *c, JSModuleDef *module)
 {
-    static const char *const names[] = {"callTool", "ToolError"};
+    static const char *const names[] = {"artifact", "callTool", "ToolError"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         JS_SetModuleExport(c, module, names[i], JS_GetPropertyStr(c, module_object, names[i]));
     }
@@ -294,6 +295,7 @@ static JSModuleDef *load_module(JSContext *c, const char *name, void *opaque)
     }
     JSModuleDef *module = JS_NewCModule(c, name, fill_module);
     if (module != NULL) {
+        JS_AddModuleExport(c, module, "artifact");
         JS_AddModuleExport(c, module, "callTool");
         JS_AddModuleExport(c, module, "ToolError");
         JS_AddModuleExport(c, module, "default");

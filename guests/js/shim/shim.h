@@ -44,6 +44,9 @@ void host_install_modules(JSValueConst exports);
 double host_now(void); /* milliseconds of a clock that only goes forward */
 void host_start_clock(void);
 
+/* artifact.c: a function of those. */
+JSValue artifact_write(JSContext *c, JSValueConst self, int argc, JSValueConst *argv);
+
 /* globals.c: defines the variables of a globals section. */
 bool globals_load(const uint8_t *data, size_t len);
 
