@@ -63,7 +63,7 @@ except Exception:
 a = []
 for i in range(` + nesting + `):
     a = [a]
-`, Expr: "len(repr(a))", TimeoutMS: 5000},
+`, Expr: "len(repr(a))"},
 			javaScript: {Body: "let a = []; for (let i = 0; i < " + nesting + "; i++) a = [a];", Expr: "JSON.stringify(a).length", TimeoutMS: 5000},
 		}, func(a answer, _ bool) string { return "ended, with " + a.Value + " characters" }},
 		{"a process", map[string]request{

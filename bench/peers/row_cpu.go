@@ -63,7 +63,7 @@ func (b *bench) cpuOf(language string, unstoppable bool, set *row) error {
 			r.Name += ", nothing can stop it"
 		}
 		same := &equal{}
-		r, err := b.alternate(r, peers, full(b, sampling{2, 3, 20 * time.Second}, sampling{1, 1, 0}), func(p *peer) (float64, error) {
+		r, err := b.alternate(r, peers, full(b, sampling{2, 3, 4 * time.Second}, sampling{1, 1, 0}), func(p *peer) (float64, error) {
 			q := split(w.Code)
 			q.Op, q.TimeoutMS, q.Memory, q.Warm, q.Unstoppable = "run", 120_000, 512<<20, true, unstoppable
 			a, err := b.value(p, q, same)

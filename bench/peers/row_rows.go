@@ -42,7 +42,7 @@ func rows(b *bench) error {
 	} {
 		same := map[string]*equal{python: {}, javaScript: {}}
 		_, err := b.alternate(row{Name: fmt.Sprintf(work.name, count/1000), Unit: "ms", Best: "least"}, b.peers,
-			full(b, sampling{3, 7, 8 * time.Second}, sampling{1, 1, 0}), func(p *peer) (float64, error) {
+			full(b, sampling{3, 5, 4 * time.Second}, sampling{1, 1, 0}), func(p *peer) (float64, error) {
 				q := work.code[p.language]
 				q.Op, q.Input, q.TimeoutMS, q.Memory = "run", input, 60_000, 512<<20
 				a, err := b.value(p, q, same[p.language])

@@ -9,7 +9,7 @@ const rowFresh = "first result, fresh sandbox in a warm process"
 func start(b *bench) error {
 	quickly := sampling{1, 3, time.Second}
 	_, err := b.alternate(row{Name: "first result, cold process", Unit: "ms", Best: "least"}, b.peers,
-		full(b, sampling{5, 20, 4 * time.Second}, quickly), func(p *peer) (float64, error) {
+		full(b, sampling{3, 20, 3 * time.Second}, quickly), func(p *peer) (float64, error) {
 			line, err := p.cold(b.at)
 			if err != nil {
 				return 0, err
@@ -38,19 +38,19 @@ func start(b *bench) error {
 		}
 	}
 	_, err = b.alternate(row{Name: "next result, same sandbox", Unit: "ms", Best: "least"}, b.peers,
-		full(b, sampling{5, 300, 2 * time.Second}, quickly), ask("again"))
+		full(b, sampling{3, 300, 1 * time.Second}, quickly), ask("again"))
 	if err != nil {
 		return err
 	}
 	_, err = b.alternate(row{Name: rowFresh, Unit: "ms", Best: "least"}, b.peers,
-		full(b, sampling{5, 200, 5 * time.Second}, quickly), ask("start"))
+		full(b, sampling{3, 200, 3 * time.Second}, quickly), ask("start"))
 	return err
 }
 
 // rate counts results from fresh sandboxes, on all cores.
 func rates(b *bench) error {
 	_, err := b.alternate(row{Name: "fresh sandboxes on all cores", Unit: "1/s", Best: "most"}, b.peers,
-		full(b, sampling{2, 3, 10 * time.Second}, sampling{1, 1, time.Second}), func(p *peer) (float64, error) {
+		full(b, sampling{2, 2, 10 * time.Second}, sampling{1, 1, time.Second}), func(p *peer) (float64, error) {
 			return b.rateOf(p, full(b, 3.0, 0.3))
 		})
 	return err

@@ -30,7 +30,7 @@ func stop(b *bench) error {
 		{"the same, of a loop that catches everything", stubborn},
 	} {
 		_, err := b.alternate(row{Name: r.name, Unit: "ms", Best: "least"}, b.peers,
-			full(b, sampling{2, 10, 12 * time.Second}, sampling{1, 1, 0}), func(p *peer) (float64, error) {
+			full(b, sampling{2, 4, 5 * time.Second}, sampling{1, 1, 0}), func(p *peer) (float64, error) {
 				a, err := b.ask(p, request{Op: "run", Body: r.code[p.language], Expr: "1", TimeoutMS: stopAfter, Memory: 64 << 20})
 				if err == nil && a.Status != "timeout" {
 					err = cannot(a)

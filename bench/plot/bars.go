@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -63,11 +64,14 @@ func Bars(title, unit string, bars []Bar) ([]byte, error) {
 		p.Add(line)
 		names = append(names, b.Label)
 		labels.XYs = append(labels.XYs, plotter.XY{X: at + 0.04, Y: float64(i) - 0.12})
-		labels.Labels = append(labels.Labels, strconv.FormatFloat(b.Value, 'g', 2, 64))
+		labels.Labels = append(labels.Labels, figure(b.Value))
 	}
 	figures, err := plotter.NewLabels(labels)
 	if err != nil {
 		return nil, err
+	}
+	for i := range figures.TextStyle {
+		figures.TextStyle[i].Font.Variant = "Sans"
 	}
 	p.Add(figures)
 	p.NominalY(names...)
@@ -86,12 +90,26 @@ func (decades) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
+// figure has two or three digits that count, and no exponent.
+func figure(f float64) string {
+	if f >= 10 {
+		return strconv.FormatFloat(f, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(f, 'g', 2, 64)
+}
+
 func svg(p *plot.Plot, width, height vg.Length) ([]byte, error) {
+	// Who looks at it has other fonts than the library: a plain one, and small, is
+	// about as wide everywhere.
+	for _, style := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
+		style.Font.Variant, style.Font.Size = "Sans", vg.Points(9)
+	}
+	p.Legend.Padding = vg.Points(2)
 	w, err := p.WriterTo(width, height, "svg")
 	if err != nil {
 		return nil, err
 	}
-	var text bytes.Buffer
-	_, err = w.WriteTo(&text)
-	return text.Bytes(), err
+	var drawing bytes.Buffer
+	_, err = w.WriteTo(&drawing)
+	return drawing.Bytes(), err
 }
