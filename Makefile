@@ -17,6 +17,8 @@ FUZZTIME ?= 10s
 TESTFLAGS ?=
 # What the run of CPython's own tests is told, such as CONFORMANCE='-shard 1/4'.
 CONFORMANCE ?=
+# How long make soak lasts.
+SOAK ?= 30m
 # What make bench-peers is told, such as PEERSFLAGS='-quick -only start'.
 PEERSFLAGS ?=
 # What the load program is told, such as LOADFLAGS='-duration 10s -json'.
@@ -102,6 +104,10 @@ bench: guests ## Measure what the README claims, against native Python
 .PHONY: bench-peers
 bench-peers: guests peers ## Measure Mayfly beside what else runs such code
 	$(GO) run ./bench/peers -out bench/results $(PEERSFLAGS)
+
+.PHONY: soak
+soak: build ## Run a real server for SOAK (30m) while things go wrong
+	$(GO) run ./bench/load soak -mayfly bin/mayfly -length $(SOAK) -out bench/results
 
 .PHONY: load
 load: build ## Call a real server from 64 connections, then from 640

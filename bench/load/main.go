@@ -57,6 +57,12 @@ func main() {
 	if code, ours := runtime.Main(); ours {
 		os.Exit(code)
 	}
+	if len(os.Args) > 1 && os.Args[1] == soakVerb {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		code := soakMain(ctx, os.Args[2:])
+		stop()
+		os.Exit(code)
+	}
 	o, err := parse(os.Args[1:], os.Stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):

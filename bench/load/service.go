@@ -18,6 +18,10 @@ type service struct {
 	mu      sync.Mutex
 	lookups int
 	paid    map[string]int // by idempotency key
+	// rude has one payment in ten hung up on after it was made, so that nobody can
+	// know of it.
+	rude   bool
+	hungUp int
 }
 
 // newService starts a service on loopback.
@@ -65,7 +69,14 @@ func (s *service) pay(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.paid[r.Header.Get("Idempotency-Key")]++
+	hangUp := s.rude && len(s.paid)%10 == 0
+	if hangUp {
+		s.hungUp++
+	}
 	s.mu.Unlock()
+	if hangUp {
+		panic(http.ErrAbortHandler)
+	}
 	answerJSON(w, receipt(in.To, in.USD))
 }
 

@@ -32,7 +32,8 @@ type world struct {
 	tokens  map[string]string // by principal
 	url     string
 	pid     int
-	harness string // its directory
+	harness string       // its directory
+	unmount func() error // takes away what harness is mounted on; nil: nothing
 
 	process *exec.Cmd
 	ended   chan error
@@ -55,6 +56,11 @@ func approverOf(tenant string) string { return "approver-" + tenant }
 
 // newWorld starts a server in a directory of its own.
 func newWorld(ctx context.Context, o options, say func(string, ...any)) (w *world, err error) {
+	return newWorldIn(ctx, o, say, func(string) (func() error, error) { return nil, nil })
+}
+
+// newWorldIn does so with the harness, and the store, on what mount mounts.
+func newWorldIn(ctx context.Context, o options, say func(string, ...any), mount func(dir string) (func() error, error)) (w *world, err error) {
 	w = &world{tokens: make(map[string]string)}
 	if w.dir, err = os.MkdirTemp("", "mayfly-load-"); err != nil {
 		return nil, err
@@ -71,6 +77,12 @@ func newWorld(ctx context.Context, o options, say func(string, ...any)) (w *worl
 		return nil, err
 	}
 	w.harness = filepath.Join(w.dir, "served")
+	if err := os.Mkdir(w.harness, 0o755); err != nil {
+		return nil, err
+	}
+	if w.unmount, err = mount(w.harness); err != nil {
+		return nil, err
+	}
 	if err := w.writeHarness(w.harness); err != nil {
 		return nil, err
 	}
@@ -81,9 +93,9 @@ func newWorld(ctx context.Context, o options, say func(string, ...any)) (w *worl
 	return w, w.start(ctx, o)
 }
 
-// writeHarness writes the harness and its tools into a new directory.
+// writeHarness writes the harness and its tools into a directory.
 func (w *world) writeHarness(dir string) error {
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	return fs.WalkDir(harness, "harness", func(path string, d fs.DirEntry, err error) error {
@@ -133,7 +145,14 @@ func (w *world) start(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	if err := os.Mkdir(w.path("tmp"), 0o700); err != nil {
+		return err
+	}
+	if err := os.Chmod(w.path("tmp"), 0o1777); err != nil {
+		return err
+	}
 	w.process = exec.CommandContext(ctx, program, args...)
+	w.process.Env = append(os.Environ(), "TMPDIR="+w.path("tmp"))
 	w.process.Cancel = func() error { return w.process.Process.Signal(syscall.SIGTERM) }
 	w.process.WaitDelay = time.Minute
 	stderr, err := w.process.StderrPipe()
@@ -188,6 +207,9 @@ func (w *world) close() error {
 	err := w.stop()
 	if w.service != nil {
 		err = errors.Join(err, w.service.server.Close())
+	}
+	if w.unmount != nil {
+		err = errors.Join(err, w.unmount())
 	}
 	return errors.Join(err, os.RemoveAll(w.dir))
 }
