@@ -3,13 +3,13 @@
 // functions.
 //
 // It never runs code of a value's own: getters are named, not called, and a
-// Proxy is not asked.
+// Proxy is not asked. The exception is %j, which is JSON.stringify.
 (host) => {
 const OBJECT = 0, ARRAY = 1, BOXED = 2, DATE = 3, MAP = 4, SET = 5, BYTES = 6, NUMBERS = 7, FUNCTION = 8, REGEXP = 9,
   ERROR = 10, PROMISE = 11, PROXY = 12, SYMBOL = 14;
 
 // Everything as it was before user code could replace it.
-const { kind, entries, promise, stack, unbox } = host;
+const { kind, entries, promise, stack, unbox, domText } = host;
 const { apply, ownKeys, getPrototypeOf, setPrototypeOf, getOwnPropertyDescriptor: ownDescriptor } = Reflect;
 const { is } = Object;
 const text = String, number = Number;
@@ -179,7 +179,7 @@ function elements(seen, array, depth, limit, indent) {
 }
 
 function errorText(error) {
-  const name = peek(error, "name"), message = peek(error, "message"), maker = className(error);
+  const name = domText(error, "name") ?? peek(error, "name"), message = domText(error, "message") ?? peek(error, "message"), maker = className(error);
   let head = typeof name === "string" && (name !== "Error" || !maker) ? name : maker || "Error";
   if (typeof message === "string" && message !== "") head += `: ${message}`;
   const frames = stack(error);

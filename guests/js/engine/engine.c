@@ -55,9 +55,88 @@ static bool declares_module(JSParseState *s)
     return next != '(' && next != '.';
 }
 
+/* Where an import or a re-export begins, and how many entries of each kind the
+ * module has behind it. */
+typedef struct {
+    int requests, imports, exports, line, column;
+} import_place;
+
+typedef struct {
+    import_place *all;
+    int count, cap;
+} import_places;
+
+static bool note_import(JSContext *ctx, import_places *places, const JSModuleDef *m, int line, int column)
+{
+    if (places->count == places->cap) {
+        int cap = places->cap * 2 + 8;
+        import_place *more = js_realloc(ctx, places->all, (size_t)cap * sizeof *more);
+        if (more == NULL) {
+            return false;
+        }
+        places->all = more;
+        places->cap = cap;
+    }
+    places->all[places->count++] = (import_place){
+        m->req_module_entries_count, m->import_entries_count, m->export_entries_count, line, column,
+    };
+    return true;
+}
+
+/* The one that asks for what is not there, once resolving or linking failed. */
+static const import_place *failed_import(JSContext *ctx, const import_places *places, const JSModuleDef *m)
+{
+    int request = 0, import = 0, export = 0;
+    for (int i = 0; i < places->count; i++) {
+        const import_place *place = &places->all[i];
+        for (; request < place->requests; request++) {
+            if (m->req_module_entries[request].module == NULL) {
+                return place;
+            }
+        }
+        JSModuleDef *from;
+        JSExportEntry *entry;
+        for (; import < place->imports; import++) {
+            const JSImportEntry *e = &m->import_entries[import];
+            if (e->import_name != JS_ATOM__star_ &&
+                js_resolve_export(ctx, &from, &entry, m->req_module_entries[e->req_module_idx].module, e->import_name) !=
+                    JS_RESOLVE_RES_FOUND) {
+                return place;
+            }
+        }
+        for (; export < place->exports; export++) {
+            const JSExportEntry *e = &m->export_entries[export];
+            if (e->export_type == JS_EXPORT_TYPE_INDIRECT && e->local_name != JS_ATOM__star_ &&
+                js_resolve_export(ctx, &from, &entry, m->req_module_entries[e->u.req_module_idx].module, e->local_name) !=
+                    JS_RESOLVE_RES_FOUND) {
+                return place;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* The engine knows no place for such an error: no code has run yet. */
+static void place_import_error(JSContext *ctx, const import_places *places, const JSModuleDef *m, const char *name)
+{
+    JSValue error = JS_GetException(ctx);
+    const import_place *place = JS_IsObject(error) ? failed_import(ctx, places, m) : NULL;
+    if (JS_HasException(ctx)) {
+        JS_FreeValue(ctx, JS_GetException(ctx));
+    }
+    if (place != NULL && JS_VALUE_GET_OBJ(error)->class_id == JS_CLASS_ERROR) {
+        /* It has noted an empty stack, and notes one only. */
+        JSObject *p = JS_VALUE_GET_OBJ(error);
+        JS_FreeValue(ctx, p->u.object_data);
+        p->u.object_data = JS_UNDEFINED;
+        build_backtrace(ctx, error, JS_UNDEFINED, name, place->line, place->column, JS_BACKTRACE_FLAG_SINGLE_LEVEL);
+    }
+    JS_Throw(ctx, error);
+}
+
 /* Like js_parse_program, for the value of the last statement only. *module is
  * set when a script turns out to be a module, and then nothing was compiled. */
-static int parse_program(JSParseState *s, JSValueConst keep, bool *module)
+static int parse_program(JSParseState *s, JSValueConst keep, bool *module, import_places *places)
 {
     JSFunctionDef *fd = s->cur_func;
     if (next_token(s) || js_parse_directives(s)) {
@@ -80,7 +159,9 @@ static int parse_program(JSParseState *s, JSValueConst keep, bool *module)
         if (holds_statements(s->token.val)) {
             fd->eval_ret_idx = -1;
         }
-        if (js_parse_source_element(s)) {
+        bool imports = s->is_module && (s->token.val == TOK_IMPORT || s->token.val == TOK_EXPORT);
+        int line = s->token.line_num, column = s->token.col_num;
+        if (js_parse_source_element(s) || (imports && !note_import(s->ctx, places, fd->module, line, column))) {
             return -1;
         }
         if (!disposes && fd->scopes[fd->body_scope].has_using) {
@@ -130,6 +211,7 @@ static JSValue compile_as(JSContext *ctx, const char *source, size_t len, const 
     js_parse_init(ctx, s, source, len, name, 1);
     skip_shebang(&s->buf_ptr, s->buf_end);
 
+    import_places places = {0};
     JSModuleDef *m = NULL;
     if (*module) {
         JSAtom atom = JS_NewAtom(ctx, name);
@@ -154,7 +236,7 @@ static JSValue compile_as(JSContext *ctx, const char *source, size_t len, const 
     fd->func_kind = JS_FUNC_ASYNC;
     push_scope(s);
     fd->body_scope = fd->scope_level;
-    if (parse_program(s, keep, module)) {
+    if (parse_program(s, keep, module, &places)) {
         free_token(s, &s->token);
         js_free_function_def(ctx, fd);
         goto fail;
@@ -170,10 +252,15 @@ static JSValue compile_as(JSContext *ctx, const char *source, size_t len, const 
         return function;
     }
     m->func_obj = function;
-    if (js_resolve_module(ctx, m) >= 0) {
-        return JS_NewModuleValue(ctx, m);
+    bool linked = js_resolve_module(ctx, m) >= 0 && js_create_module_function(ctx, m) >= 0 && js_link_module(ctx, m) >= 0;
+    if (!linked) {
+        place_import_error(ctx, &places, m, name);
     }
+    js_free(ctx, places.all);
+    /* Half of a linked module stays where it is, as the engine leaves it. */
+    return linked ? JS_NewModuleValue(ctx, m) : JS_EXCEPTION;
 fail:
+    js_free(ctx, places.all);
     if (m != NULL) {
         js_free_module_def(ctx, m);
     }
@@ -277,6 +364,16 @@ const JSValue *engine_elements(JSValueConst array, uint32_t *len)
     return p->u.array.u.values;
 }
 
+bool engine_number_count(JSValueConst object, uint32_t *len)
+{
+    JSObject *p = JS_VALUE_GET_OBJ(object);
+    if (!is_typed_array(p->class_id)) {
+        return false;
+    }
+    *len = p->u.array.count;
+    return true;
+}
+
 engine_kind engine_kind_of(JSContext *ctx, JSValueConst object)
 {
     JSObject *p = JS_VALUE_GET_OBJ(object);
@@ -307,6 +404,7 @@ engine_kind engine_kind_of(JSContext *ctx, JSValueConst object)
     case JS_CLASS_REGEXP:
         return KIND_REGEXP;
     case JS_CLASS_ERROR:
+    case JS_CLASS_DOM_EXCEPTION:
         return KIND_ERROR;
     case JS_CLASS_PROMISE:
         return KIND_PROMISE;
@@ -436,6 +534,21 @@ JSValue engine_stack(JSContext *ctx, JSValueConst error)
         return JS_UNDEFINED;
     }
     return JS_DupValue(ctx, p->u.object_data);
+}
+
+JSValue engine_dom_text(JSContext *ctx, JSValueConst object, const char *name)
+{
+    JSObject *p = JS_VALUE_GET_OBJ(object);
+    if (p->class_id != JS_CLASS_DOM_EXCEPTION) {
+        return JS_UNDEFINED;
+    }
+    const JSDOMExceptionData *data = p->u.opaque;
+    if (data == NULL) {
+        return JS_UNDEFINED;
+    }
+    return strcmp(name, "name") == 0      ? JS_DupValue(ctx, data->name)
+           : strcmp(name, "message") == 0 ? JS_DupValue(ctx, data->message)
+                                          : JS_UNDEFINED;
 }
 
 JSValue engine_thrown_from(JSContext *ctx)

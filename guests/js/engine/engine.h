@@ -75,6 +75,10 @@ typedef enum {
 
 engine_kind engine_kind_of(JSContext *ctx, JSValueConst object);
 
+/* How many numbers a typed array has, whatever its length says; false for
+ * everything else. */
+bool engine_number_count(JSValueConst object, uint32_t *len);
+
 /* The value in a Number, String, Boolean, BigInt or Date object. */
 JSValue engine_unbox(JSContext *ctx, JSValueConst object);
 
@@ -92,6 +96,10 @@ bool engine_entries(JSContext *ctx, JSValueConst object, JSValue **items, uint32
 void engine_bytes(JSValueConst object, const uint8_t **data, size_t *len);
 /* Whether an object is an array or a Proxy of one. */
 bool engine_is_array(JSContext *ctx, JSValueConst object);
+
+/* The name or the message of a DOMException, which keeps them behind getters;
+ * undefined for everything else. */
+JSValue engine_dom_text(JSContext *ctx, JSValueConst object, const char *name);
 
 /* What an Error object remembers of where it was made, undefined if nothing;
  * whatever code put into a property of that name is another matter. */

@@ -19,8 +19,12 @@
 
 JSValue errors_peek(JSValueConst object, const char *name)
 {
+    JSValue value = JS_IsObject(object) ? engine_dom_text(ctx, object, name) : JS_UNDEFINED;
+    if (!JS_IsUndefined(value)) {
+        return value;
+    }
     JSAtom atom = JS_NewAtom(ctx, name);
-    JSValue value = JS_UNDEFINED, at = JS_DupValue(ctx, object);
+    JSValue at = JS_DupValue(ctx, object);
     for (int i = 0; i < 64 && JS_IsObject(at) && engine_kind_of(ctx, at) != KIND_PROXY; i++) {
         JSPropertyDescriptor found;
         int had = JS_GetOwnProperty(ctx, &found, at, atom);

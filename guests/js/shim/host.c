@@ -174,6 +174,15 @@ static JSValue stack(JSContext *c, JSValueConst self, int argc, JSValueConst *ar
     return JS_IsObject(argv[0]) ? engine_stack(c, argv[0]) : JS_UNDEFINED;
 }
 
+/* domText(error, "name" or "message"), undefined unless it is a DOMException */
+static JSValue dom_text(JSContext *c, JSValueConst self, int argc, JSValueConst *argv)
+{
+    const char *name = JS_ToCString(c, argv[1]);
+    JSValue text = JS_IsObject(argv[0]) && name != NULL ? engine_dom_text(c, argv[0], name) : JS_UNDEFINED;
+    JS_FreeCString(c, name);
+    return text;
+}
+
 static JSValue unbox(JSContext *c, JSValueConst self, int argc, JSValueConst *argv)
 {
     if (!JS_IsObject(argv[0])) {
@@ -235,7 +244,7 @@ static JSValue decode(JSContext *c, JSValueConst self, int argc, JSValueConst *a
         return JS_ThrowTypeError(c, "bytes are a Uint8Array, an ArrayBuffer or a DataView");
     }
     engine_bytes(argv[0], &data, &len);
-    return JS_NewStringLen(c, (const char *)data, len);
+    return text_read(data, len);
 }
 
 JSValue host_functions(void)
@@ -250,6 +259,7 @@ JSValue host_functions(void)
         JS_CFUNC_DEF("entries", 1, entries),
         JS_CFUNC_DEF("promise", 1, promise),
         JS_CFUNC_DEF("stack", 1, stack),
+        JS_CFUNC_DEF("domText", 2, dom_text),
         JS_CFUNC_DEF("unbox", 1, unbox),
         JS_CFUNC_DEF("fill", 1, fill),
         JS_CFUNC_DEF("encode", 1, encode),

@@ -252,7 +252,7 @@ static json_status write_array(writer *w, place *here)
     uint32_t fast;
     int64_t len;
     TRY(written(buffer_byte(w->out, '[')));
-    if (engine_elements(here->object, &fast) != NULL) {
+    if (engine_elements(here->object, &fast) != NULL || engine_number_count(here->object, &fast)) {
         len = fast;
     } else if (JS_GetLength(ctx, here->object, &len) < 0) {
         return raised(w, here->outer);

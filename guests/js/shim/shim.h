@@ -57,6 +57,9 @@ bool text_write(buffer *out, JSValueConst string);
 bool text_write_json(buffer *out, JSValueConst string, size_t limit);
 bool text_write_json_bytes(buffer *out, const char *data, size_t len);
 bool text_write_number(buffer *out, double value);
+/* The string whose UTF-8 these bytes are. What is none becomes U+FFFD, as the
+ * Encoding Standard has it: one for each sequence that breaks off. */
+JSValue text_read(const uint8_t *data, size_t len);
 
 /* Why a value has no JSON form, and where. */
 typedef struct {

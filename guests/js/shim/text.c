@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "dtoa.h"
 
@@ -143,6 +144,68 @@ bool text_write_json_bytes(buffer *out, const char *data, size_t len)
         }
     }
     return true;
+}
+
+/* How long the sequence at p is; *valid tells whether it is UTF-8. If not, it is
+ * what one U+FFFD stands for. */
+static size_t sequence(const uint8_t *p, size_t left, bool *valid)
+{
+    uint8_t lead = p[0], low = 0x80, high = 0xBF;
+    size_t more;
+    *valid = true;
+    if (lead < 0x80) {
+        return 1;
+    }
+    if (lead >= 0xC2 && lead <= 0xDF) {
+        more = 1;
+    } else if (lead >= 0xE0 && lead <= 0xEF) {
+        more = 2;
+        low = lead == 0xE0 ? 0xA0 : low;
+        high = lead == 0xED ? 0x9F : high; /* surrogates */
+    } else if (lead >= 0xF0 && lead <= 0xF4) {
+        more = 3;
+        low = lead == 0xF0 ? 0x90 : low;
+        high = lead == 0xF4 ? 0x8F : high;
+    } else {
+        *valid = false;
+        return 1;
+    }
+    for (size_t i = 1; i <= more; i++) {
+        if (i == left || p[i] < low || p[i] > high) {
+            *valid = false;
+            return i;
+        }
+        low = 0x80;
+        high = 0xBF;
+    }
+    return more + 1;
+}
+
+JSValue text_read(const uint8_t *data, size_t len)
+{
+    buffer text = {0};
+    size_t kept = 0; /* what lies before this is in text */
+    for (size_t at = 0; at < len;) {
+        bool valid;
+        size_t n = sequence(data + at, len - at, &valid);
+        if (!valid) {
+            if (!buffer_write(&text, data + kept, at - kept) || !buffer_literal(&text, "\xEF\xBF\xBD")) {
+                free(text.data);
+                memory_ran_out = true;
+                return JS_ThrowOutOfMemory(ctx);
+            }
+            kept = at + n;
+        }
+        at += n;
+    }
+    if (kept == 0) {
+        return JS_NewStringLen(ctx, (const char *)data, len);
+    }
+    bool ok = buffer_write(&text, data + kept, len - kept);
+    JSValue string = ok ? JS_NewStringLen(ctx, (const char *)text.data, text.len) : JS_ThrowOutOfMemory(ctx);
+    memory_ran_out |= !ok;
+    free(text.data);
+    return string;
 }
 
 /* A number that is no integer which every double can hold exactly is written
