@@ -19,7 +19,7 @@ var artifactCases = []Case{
 		Status: ok, Check: handsBack("a.svg image/svg+xml \"\\xff\\x00\"", "b.csv text/csv \"a,b\\n\""),
 	},
 	{
-		Name: "JavaScript has a function for it", Code: js("mayfly.artifact('b.csv', 'a,ö\n');", "mayfly.artifact('a.svg', new Uint8Array([255, 0]));", "mayfly.artifact('c', new ArrayBuffer(2))"),
+		Name: "JavaScript has a function for it", Code: js("mayfly.artifact('b.csv', 'a,ö\\n');", "mayfly.artifact('a.svg', new Uint8Array([255, 0]));", "mayfly.artifact('c', new ArrayBuffer(2))"),
 		Status: ok, Check: handsBack("a.svg image/svg+xml \"\\xff\\x00\"", "b.csv text/csv \"a,ö\\n\"", "c application/octet-stream \"\\x00\\x00\""),
 	},
 	{Name: "the last of one name counts", Code: py("from mayfly import artifact", "artifact('a', 'longer')", "artifact('a', b'x')").js("mayfly.artifact('a', 'longer');", "mayfly.artifact('a', 'x')"), Status: ok, Check: handsBack(`a application/octet-stream "x"`)},
