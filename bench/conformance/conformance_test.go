@@ -167,7 +167,7 @@ var library = fstest.MapFS{
 	"Lib/test/test_slow.py":                   {Data: []byte(slowOne)},
 	"Lib/test/test_absent.py":                 {Data: []byte("import unittest\nraise unittest.SkipTest('not here')\n")},
 	"Lib/test/test_broken.py":                 {Data: []byte("import no_such_module\n")},
-	"Lib/test/test_fatal.py":                  {Data: []byte("bytearray(2 ** 30)\n")},
+	"Lib/test/test_fatal.py":                  {Data: []byte("bytearray(3 * 2 ** 29)\n")},
 	"Lib/test/test_fixtures.py":               {Data: []byte(fixtures)},
 	"Lib/test/test_package/__init__.py":       {Data: []byte("import os, unittest\ndef load_tests(loader, tests, pattern):\n    return loader.discover(os.path.dirname(__file__), top_level_dir='/mnt/Lib')\n")},
 	"Lib/test/test_package/test_in_there.py":  {Data: []byte("import unittest\nclass T(unittest.TestCase):\n    def test_it(self): self.assertTrue(__file__.startswith('/mnt/Lib/test/'))\n")},
@@ -217,7 +217,7 @@ import unittest
 class T(unittest.TestCase):
     def test_1(self): pass
     def test_2_memory(self):
-        with self.assertRaises(MemoryError): bytearray(2 ** 30)
+        with self.assertRaises(MemoryError): bytearray(3 * 2 ** 29)
     def test_3_abort(self):
         import faulthandler
         faulthandler._sigabrt()

@@ -15,7 +15,7 @@ import (
 type subject struct {
 	Guest  string `json:"guest"`  // sha256 of the module
 	Tests  string `json:"tests"`  // the name of the directory that they came from
-	Runner string `json:"runner"` // sha256 of run.py
+	Runner string `json:"runner"` // sha256 of run.py and the limits
 	Slow   string `json:"slow"`   // how long one test may take
 }
 

@@ -1,7 +1,7 @@
 """Runs one module of CPython's own tests, inside the guest.
 
 Bound by the host: module, its name; done, the names of tests to leave out
-because an earlier instance has run them or died in them; stand_ins, modules that
+because an earlier instance has run them or died in them; replaced, modules that
 are to seem to be there. Whatever happens is told to the host as it happens, so
 that nothing is lost when a test takes the interpreter down.
 """
@@ -10,6 +10,7 @@ import importlib
 import os
 import random
 import sys
+import threading
 import types
 import unittest
 import warnings
@@ -126,7 +127,7 @@ def absent(name):
 def prepare():
     """What CPython's own test runner does for its tests, as far as there is something to do."""
     sys.path.insert(0, "/mnt/Lib")
-    for name in stand_ins:
+    for name in replaced:
         sys.modules[name] = StandIn(name)
     from test import support
     from test.support import os_helper
@@ -134,6 +135,8 @@ def prepare():
     support.use_resources = {}
     support.verbose = 0
     support.record_original_stdout(sys.stdout)
+    report = threading.excepthook
+    threading.excepthook = lambda args: report(args)  # a Python function, tests find
     random.seed(1)
     warnings.simplefilter("default")
     directory = "/tmp/test_python_1" + os_helper.FS_NONASCII
@@ -185,7 +188,7 @@ def run():
     prepare()
     suite = load()
     if suite is not None:
-        deeper(20, suite.run, Result())
+        deeper(6, suite.run, Result())
         call_tool("finished")
 
 

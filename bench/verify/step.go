@@ -32,6 +32,7 @@ var steps = []step{
 	{name: "decide", args: []string{"go", "test", "-run", "^$", "-bench", "^BenchmarkDecide$", "./governor"}, figures: benchFigures},
 	{name: "load", args: []string{"make", "load", "LOADFLAGS=-out {out}/load.json"}, figures: loadFigures},
 	{name: "corpus", args: []string{"go", "run", "./bench/corpus"}},
+	{name: "conformance", args: []string{"make", "conformance"}},
 	{name: "test", args: []string{"go", "test", "-count=1", "-timeout", "30m", "-json", "./..."}},
 	{name: "race", args: []string{"make", "race"}},
 	{name: "guests-verify", args: []string{"make", "guests-verify"}},
