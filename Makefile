@@ -179,6 +179,11 @@ guests-verify: setup ## Build the guests from nothing and compare
 		cmp "$$temp/out/$$guest.wasm.zst" "guests/artefacts/$$guest.wasm.zst"; \
 	done
 
+.PHONY: expect
+expect: guests ## Compute natively what scripts must give in the guest
+	$(NATIVE_PYTHON) -S -s guests/python/testdata/expect.py guests/python/packages/packages.tsv \
+		$(dir $(patsubst %/native/python,%,$(NATIVE_PYTHON)))inputs guests/python/testdata/packages/*.py guests/python/testdata/scripts/*.py
+
 ##@ Other
 
 # The example clients need it, and so do handlers in JavaScript.

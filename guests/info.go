@@ -37,6 +37,9 @@ type Info struct {
 	// no modules has none.
 	NativeModules []string `json:"native_modules"`
 	FrozenModules []string `json:"frozen_modules"`
+	// Packages are what can be imported besides the standard library, by name.
+	// Without any it is empty.
+	Packages []Package `json:"packages"`
 	// TimeZones is how many names of time zones the guest knows; 0: UTC only.
 	TimeZones int `json:"time_zones"`
 	// Inputs are the pinned files that the build fetched.

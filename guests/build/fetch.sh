@@ -24,10 +24,10 @@ download() {
 	/usr/lib/apt/apt-helper download-file "${arguments[@]}"
 }
 
-# fetch_inputs: fills $store/inputs with every file of SHA256SUMS, under
-# digest/name, and checks each.
+# fetch_inputs [LIST]: fills $store/inputs with every file of LIST, by default
+# SHA256SUMS, under digest/name, and checks each.
 fetch_inputs() {
-	local inputs=$store/inputs mirror digest path base wanted
+	local list=${1:-$here/SHA256SUMS} inputs=$store/inputs mirror digest path base wanted
 	mkdir -p "$inputs"
 	for mirror in '' $(mirrors); do
 		wanted=()
@@ -39,14 +39,14 @@ fetch_inputs() {
 				rm -rf "${inputs:?}/$digest"
 			fi
 			wanted+=("$digest" "$path")
-		done <"$here/SHA256SUMS"
+		done <"$list"
 		[ ${#wanted[@]} -gt 0 ] || return 0
 		[ -n "$mirror" ] && fetch_from "$mirror" "${wanted[@]}"
 	done
 	while read -r digest path; do
 		[ -f "$inputs/$digest/$(basename "$path")" ] ||
 			echo "no configured mirror serves $path with the digest that is pinned"
-	done <"$here/SHA256SUMS" >"$work/unserved"
+	done <"$list" >"$work/unserved"
 	[ -s "$work/unserved" ] || return 0
 	cat "$work/unserved"
 	echo "If the archive has moved on, see guests/$name/README.md, \"Upgrading\"."

@@ -14,7 +14,8 @@ make_guest() {
 link_guest() {
 	local file objects=()
 	guest_python "$here/freeze/freeze.py" pack "$work/bootstrap" - "$here/bootstrap"
-	guest_python "$here/freeze/freeze.py" table "$work/table.c" "$stdlib_dir/zones" "$stdlib_dir/stdlib" "$work/bootstrap"
+	guest_python "$here/freeze/freeze.py" table "$work/table.c" "$stdlib_dir/zones" "$packages_dir/packages" "$packages_dir/files" \
+		"$stdlib_dir/stdlib" "$work/bootstrap"
 	for file in "$guests"/shim/*.c "$here"/shim/*.c "$here/freeze/frozen.c" "$work/table.c"; do
 		wasm_cc "$base_dir" -std=gnu23 -Wall -Wextra -Wno-unused-parameter -Werror $CFLAGS_SHIM $emulation -ffile-prefix-map="$guests=." \
 			-ffile-prefix-map="$work=." -I"$guests/shim" -I"$here/shim" -I"$here/freeze" -isystem "$base_dir/include" -isystem "$base_dir/include/internal" \
@@ -42,6 +43,7 @@ describe_guest() {
 	zstd -q -$level --no-progress -T2 -B9000000 python.wasm -o python.wasm.zst
 	describe python Python -build "$(guest_key)" -optimised="$((1 - fast))" \
 		-native-modules "$base_dir/modules.txt" -frozen-modules "$stdlib_dir/stdlib.idx" -time-zones "$stdlib_dir/zones.idx" \
+		-packages "$here/packages/packages.tsv" \
 		-component "CPython=$PYTHON_SOURCE" -component "SQLite=$SQLITE_SOURCE" -component "bzip2=$BZIP2_VERSION" \
 		-component "tzdata=$TZDATA_VERSION" -component "wasi-libc=$WASI_LIBC_VERSION" -component "xz=$XZ_VERSION" \
 		-component "zlib=$ZLIB_VERSION" -flag "CFLAGS_EVAL=$CFLAGS_EVAL" -flag "CFLAGS_CPYTHON=$CFLAGS_CPYTHON" \

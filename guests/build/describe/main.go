@@ -62,6 +62,7 @@ func run(args []string) error {
 	dir := flags.String("dir", "", "the `folder` with NAME.wasm and NAME.wasm.zst, where NAME.json is written")
 	native := flags.String("native-modules", "", "a `file` that lists them")
 	frozen := flags.String("frozen-modules", "", "a `file` whose lines begin with their names")
+	packages := flags.String("packages", "", "a `file` that lists the packages that are part of the guest")
 	zones := flags.String("time-zones", "", "a `file` with a line for each")
 	flags.StringVar(&info.Name, "name", "", "of the guest")
 	flags.StringVar(&info.Language, "language", "", "that the guest speaks")
@@ -92,7 +93,11 @@ func run(args []string) error {
 		info.FrozenModules = append(info.FrozenModules, strings.Fields(line)[0])
 	}
 	info.TimeZones = len(lines(read(*zones)))
+	list := read(*packages)
 	if err != nil {
+		return err
+	}
+	if info.Packages, err = guests.ReadPackages(list); err != nil {
 		return err
 	}
 

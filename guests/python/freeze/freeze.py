@@ -1,7 +1,7 @@
 """Compiles modules and packs their code objects into one blob with an index.
 
     freeze.py pack  OUT SKIP|- ROOT...    modules below the ROOTs -> OUT.bin, OUT.idx
-    freeze.py table OUT.c DATA PACK...    C source of the table of frozen modules
+    freeze.py table OUT.c ZONES PACKAGES FILES PACK...    C source of the tables
 
 A later ROOT, or a later PACK, replaces modules of the same name. Must run
 under the very version of Python that will load the result, because marshal and
@@ -77,7 +77,18 @@ def read_index(pack_path):
     return [line.rsplit(" ", 3) for line in text.splitlines()]
 
 
-def table(out, data, *packs):
+def files_table(name, data_path):
+    """C source of a table of data files, which reads like a pack."""
+    files = read_index(data_path)
+    yield f"static const unsigned char {name}_data[] = {{\n#embed \"{data_path}.bin\"\n}};\n"
+    yield f"static const struct mayfly_file {name}_files[] = {{\n"
+    for file, offset, size, flag in files:
+        yield f'{{"{file}", {name}_data + {offset}, {size}, {flag}}},\n'
+    yield "};\n"
+    yield f"const struct mayfly_files {name} = {{{name}_files, {len(files)}}};\n\n"
+
+
+def table(out, zones, packages, files, *packs):
     entries = {}
     lines = ["/* Made by freeze.py. */\n", '#include "frozen.h"\n\n']
     for i, pack_path in enumerate(packs):
@@ -87,14 +98,10 @@ def table(out, data, *packs):
     lines.append("\nconst struct _frozen mayfly_frozen[] = {\n")
     lines += [entries[name] for name in sorted(entries)]
     lines.append("{0, 0, 0, 0}};\n\n")
-    lines.append(f"static const unsigned char data[] = {{\n#embed \"{data}.bin\"\n}};\n")
-    files = read_index(data)
-    lines.append("const struct mayfly_file mayfly_files[] = {\n")
-    lines += [f'{{"{name}", data + {offset}, {size}}},\n' for name, offset, size, _ in files]
-    lines.append("};\n")
-    lines.append(f"const unsigned mayfly_files_len = {len(files)};\n")
+    for name, path in (("mayfly_zones", zones), ("mayfly_packages", packages), ("mayfly_package_files", files)):
+        lines += files_table(name, path)
     pathlib.Path(out).write_text("".join(lines), encoding="utf-8")
-    print(f"{len(entries)} modules, {len(files)} data files")
+    print(f"{len(entries)} frozen modules")
 
 
 if __name__ == "__main__":

@@ -8,13 +8,21 @@ struct mayfly_file {
     const char *name;
     const unsigned char *data;
     unsigned size;
+    unsigned is_package; /* of a module */
 };
 
-/* Every module that can be imported and is not written in C; ends with a null name. */
+/* Files, sorted by name. */
+struct mayfly_files {
+    const struct mayfly_file *files;
+    unsigned count;
+};
+
+/* The standard library and the bootstrap; ends with a null name. */
 extern const struct _frozen mayfly_frozen[];
-/* Data files, sorted by name. */
-extern const struct mayfly_file mayfly_files[];
-extern const unsigned mayfly_files_len;
+/* Time zones. */
+extern const struct mayfly_files mayfly_zones;
+/* Modules of packages, as marshalled code, and the packages' data files. */
+extern const struct mayfly_files mayfly_packages, mayfly_package_files;
 
 /* Call once, before the interpreter is initialised. 0, or -1 without memory. */
 int mayfly_frozen_install(void);

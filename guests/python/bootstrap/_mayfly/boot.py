@@ -33,7 +33,9 @@ def load(name):
 def prepare():
     """Imports, replaces what cannot work here, and gives the shim its functions and what to
     run before the snapshot."""
-    for name in COMMON:
+    packages = load("_mayfly.packages")
+    packages["install"]()
+    for name in COMMON + packages["common"]():
         importlib.import_module(name)
     load("_mayfly.world")["install"]()
     load("_mayfly.doors")["install"]()

@@ -8,7 +8,7 @@ NETWORK = "there is no network either: what a program needs must be in its argum
 SYSTEM = "processes, devices and terminals do not exist here"
 
 INSTEAD = {
-    **dict.fromkeys("pandas polars pyarrow dask modin duckdb tabulate openpyxl xlrd xlsxwriter".split(), TABLES),
+    **dict.fromkeys("pandas polars pyarrow dask modin duckdb openpyxl xlrd xlsxwriter".split(), TABLES),
     **dict.fromkeys("numpy scipy sympy numba cupy mpmath statsmodels networkx".split(), NUMBERS),
     **dict.fromkeys(
         "sklearn torch tensorflow keras jax xgboost lightgbm transformers".split(),
@@ -32,8 +32,7 @@ INSTEAD = {
     ),
     "yaml": "use json, tomllib or configparser",
     "toml": "use tomllib",
-    "dateutil": "use datetime and zoneinfo",
-    "pytz": "use zoneinfo",
+    "pytz": "use zoneinfo or dateutil.tz",
     "pytest": "use unittest",
     "pydantic": "use dataclasses",
     "attr": "use dataclasses",
@@ -58,9 +57,9 @@ class Finder:
         sentence = PREFERENCES.get(name) or INSTEAD.get(name)
         if sentence is None:
             # One of our own, or a module that a program adds by itself.
-            sentence = "it cannot be installed either"
+            sentence = "importlib.metadata.distributions() lists what is here besides the standard library"
         raise ModuleNotFoundError(
-            f"No module named {name!r}: only Python's standard library is here; {sentence}", name=name
+            f"No module named {name!r}, and it cannot be installed; {sentence}", name=name
         )
 
 

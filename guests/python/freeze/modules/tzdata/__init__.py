@@ -7,6 +7,7 @@ from _mayfly_data.
 
 import _mayfly_data
 import io
+import struct
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -98,6 +99,45 @@ def _package(name, path):
     module.__path__ = []
     sys.modules[name] = module
     return module
+
+
+_HEADER = struct.Struct(">4s1s15x6L")
+
+
+def classic(name):
+    """A zone as a file of the format's first version, for readers that know no other;
+    None when there is no such zone.
+
+    Instants are 32 bits wide there. What lies before them ends in one change at the
+    first of them, as in the files that zic writes.
+    """
+    data = _mayfly_data.get(name)
+    if data is None:
+        return None
+    at = _HEADER.size + 7  # of the second half; the first is empty, see zones.py
+    magic, version, isutcs, isstds, leaps, times, types, chars = _HEADER.unpack_from(data, at)
+    at += _HEADER.size
+    instants = struct.unpack_from(f">{times}q", data, at)
+    at += 8 * times
+    indexes = data[at : at + times]
+    at += times
+    kinds = data[at : at + 6 * types + chars]
+    at += len(kinds) + 12 * leaps
+    flags = data[at : at + isstds + isutcs]
+
+    least, most = -(2**31), 2**31 - 1
+    early = sum(instant < least for instant in instants)
+    late = sum(instant > most for instant in instants)
+    changes = list(zip(instants, indexes))[early : times - late]
+    if early and (not changes or changes[0][0] != least):
+        changes.insert(0, (least, indexes[early - 1]))
+    return io.BytesIO(
+        _HEADER.pack(magic, b"\0", isutcs, isstds, 0, len(changes), types, chars)
+        + struct.pack(f">{len(changes)}l", *(instant for instant, _ in changes))
+        + bytes(index for _, index in changes)
+        + kinds
+        + flags
+    )
 
 
 def _install():
