@@ -3,7 +3,6 @@
 #
 #   packages.bin, .idx   their modules, as code objects
 #   files.bin, .idx      the data files that they read, and what they are called
-#   sources/             the modules as they were packed, to compare with natively
 
 make_packages() {
 	step "fetch the packages" fetch_packages
@@ -23,11 +22,11 @@ fetch_packages() {
 # pack_packages: a package is only unpacked; nothing in it is run.
 pack_packages() {
 	local digest path base
-	mkdir "$work/unpacked"
+	mkdir -p "$work/unpacked/all"
 	while read -r digest path; do
 		base=$(basename "$path")
-		mkdir "$work/unpacked/${base%%_*}"
 		dpkg-deb -x "$store/inputs/$digest/$base" "$work/unpacked/${base%%_*}"
+		dpkg-deb -x "$store/inputs/$digest/$base" "$work/unpacked/all"
 	done < <(package_pins)
-	guest_python "$here/packages/pack.py" "$here/packages" "$work/unpacked" "$base_dir/modules.txt" .
+	guest_python "$here/packages/pack.py" "$here/packages" "$work/unpacked" "$base_dir/zoneinfo" "$base_dir/modules.txt" .
 }

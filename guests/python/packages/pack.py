@@ -1,11 +1,15 @@
 """Packs the packages of packages.tsv: their modules as code objects, and the
 data files that they read.
 
-    pack.py HERE UNPACKED BUILTINS OUT
+    pack.py HERE UNPACKED ZONEINFO BUILTINS OUT
 
-UNPACKED has a directory for each package, with what its .deb holds. OUT gets
-packages.bin and .idx, files.bin and .idx, and sources/, the modules that were
-packed. What is left out is left out by rule: see kept() and plain().
+HERE has packages.tsv, edits.txt, and in own/ modules of our own. The tables of
+ZONEINFO that say which zones a country has are kept for pytz.
+
+UNPACKED has a directory for each package, with what its .deb holds, and all/
+with all of them together, so that links from one into another lead somewhere.
+OUT gets packages.bin and .idx, and files.bin and .idx. What is left out is left
+out by rule: see kept() and plain().
 
 Must run as freeze.py must: under the guest's own version of Python, with
 -X no_debug_ranges and PYTHONHASHSEED=0.
@@ -14,6 +18,7 @@ Must run as freeze.py must: under the guest's own version of Python, with
 import ast
 import fnmatch
 import marshal
+import os
 import pathlib
 import re
 import sys
@@ -21,8 +26,8 @@ import tokenize
 
 DIST = "usr/lib/python3/dist-packages"
 COLUMNS = "sha256 file licence tier modules data why".split()
-# Directories and modules that only a package's own developers use.
-LEFT_OUT = {"test", "tests", "benchmarks", "conftest", "__pyinstaller", "__pycache__"}
+# Directories that only a package's own developers use.
+LEFT_OUT = {"test", "tests", "benchmarks", "__pyinstaller", "__pycache__"}
 TIERS = ("image", "import")
 
 
@@ -59,7 +64,20 @@ def read_edits(path):
 
 
 def kept(relative):
-    return not LEFT_OUT & set(relative.with_suffix("").parts)
+    return not LEFT_OUT & set(relative.parent.parts) and relative.name != "conftest.py"
+
+
+def below(root, tops):
+    """The files of some modules, in order, by their names relative to root."""
+    for top in sorted(tops):
+        if (root / f"{top}.py").is_file():
+            yield pathlib.Path(f"{top}.py")
+        for folder, folders, names in os.walk(root / top, followlinks=True):
+            folders.sort()
+            for name in sorted(names):
+                relative = pathlib.Path(folder, name).relative_to(root)
+                if kept(relative):
+                    yield relative
 
 
 def version_of(debian):
@@ -98,22 +116,25 @@ def decoded(path):
         return file.read()
 
 
-def metadata(package, root):
-    """(name, METADATA) of the distribution: what importlib.metadata is asked for."""
-    infos = sorted(root.glob("*.dist-info/METADATA")) + sorted(root.glob("*.egg-info/PKG-INFO")) + sorted(root.glob("*.egg-info"))
-    infos = [info for info in infos if info.is_file()]
-    if not infos:
+def distribution(package, root):
+    """(name, {file: content}) of what importlib.metadata is asked for, or None."""
+    found = sorted(root.glob("*.dist-info")) + sorted(root.glob("*.egg-info"))
+    if not found:
         return None
+    texts = [path for path in (found[0] / "METADATA", found[0] / "PKG-INFO", found[0]) if path.is_file()]
     fields = {}
-    for line in infos[0].read_text(encoding="utf-8").splitlines():
+    for line in texts[0].read_text(encoding="utf-8").splitlines():
         key, _, value = line.partition(": ")
         if not line:
             break
         fields.setdefault(key, value)
-    name = fields["Name"]
-    version = version_of(package["debian"])
-    summary = fields.get("Summary", "")
-    return name, f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nSummary: {summary}\n"
+    head = {"Metadata-Version": "2.1", "Name": fields["Name"], "Version": version_of(package["debian"]), "Summary": fields.get("Summary", "")}
+    files = {"METADATA": "".join(f"{key}: {value}\n" for key, value in head.items())}
+    # Extensions are found by them, even a package's own.
+    points = found[0] / "entry_points.txt"
+    if points.is_file():
+        files["entry_points.txt"] = points.read_text(encoding="utf-8")
+    return re.sub("[-_.]+", "-", fields["Name"]).lower(), files
 
 
 class Blob:
@@ -140,63 +161,82 @@ class Blob:
         path.with_suffix(".idx").write_text("".join(lines), encoding="utf-8")
 
 
-def main(here, unpacked, builtins, out):
-    here, out = pathlib.Path(here), pathlib.Path(out)
-    taken = set(sys.stdlib_module_names) | set(pathlib.Path(builtins).read_text().split()) | {"mayfly", "_mayfly"}
-    edits = read_edits(here / "edits.txt")
-    modules, files, image = Blob(), Blob(), []
-    for package in read_list(here / "packages.tsv"):
-        root = pathlib.Path(unpacked) / package["name"] / DIST
-        for top in package["modules"]:
-            if top in taken:
-                sys.exit(f"pack: {package['name']}: {top} is a module of the standard library or of another package")
-            taken.add(top)
-        before = len(modules.bytes) + len(files.bytes)
-        wanted = set(package["data"])
-        for path in sorted(root.rglob("*")):
-            relative = path.relative_to(root)
-            top = relative.parts[0].removesuffix(".py")
-            if not path.is_file() or top not in package["modules"] or not kept(relative):
+class Pack:
+    """What is packed so far."""
+
+    def __init__(self, edits, taken):
+        self.edits, self.taken = edits, taken
+        self.modules, self.files, self.image = Blob(), Blob(), []
+
+    def add(self, tree, tops, wanted=()):
+        """Adds modules below a directory, and the data files that are wanted."""
+        for top in tops:
+            if top in self.taken:
+                sys.exit(f"pack: {top} is a module of the standard library or of another package")
+            self.taken.add(top)
+        left_out = [glob[1:] for glob in wanted if glob[0] == "!"]
+        wanted = [glob for glob in wanted if glob[0] != "!"]
+        used = set()
+        for relative in below(tree, tops):
+            name = relative.as_posix()
+            without = [glob for glob in left_out if fnmatch.fnmatchcase(name, glob)]
+            used.update("!" + glob for glob in without)
+            if without:
                 continue
-            if path.suffix == ".py":
-                parts = list(relative.with_suffix("").parts)
-                is_package = parts[-1] == "__init__"
-                if is_package:
-                    parts.pop()
-                name, text = ".".join(parts), decoded(path)
-                for old, new in edits.pop(name, []):
-                    if text.count(old) != 1:
-                        sys.exit(f"pack: edits.txt: {name} has {text.count(old)} times: {old}")
-                    text = text.replace(old, new)
-                modules.add(name, plain(name, text), int(is_package))
-                source = out / "sources" / relative
-                source.parent.mkdir(parents=True, exist_ok=True)
-                source.write_text(text, encoding="utf-8")
+            if relative.suffix == ".py":
+                self.add_module(relative, decoded(tree / relative))
                 continue
-            hits = {glob for glob in package["data"] if fnmatch.fnmatchcase(relative.as_posix(), glob)}
+            hits = [glob for glob in wanted if fnmatch.fnmatchcase(name, glob)]
+            used.update(hits)
             if hits:
-                wanted -= hits
-                files.add(relative.as_posix(), path.read_bytes())
-                source = out / "sources" / relative
-                source.parent.mkdir(parents=True, exist_ok=True)
-                source.write_bytes(path.read_bytes())
-        if wanted:
-            sys.exit(f"pack: {package['name']} has no data files {sorted(wanted)}")
-        missing = [top for top in package["modules"] if top not in modules.index]
+                self.files.add(name, (tree / relative).read_bytes())
+        unused = {*wanted, *("!" + glob for glob in left_out)} - used
+        if unused:
+            sys.exit(f"pack: {' '.join(tops)}: there are no files {sorted(unused)}")
+        missing = [top for top in tops if top not in self.modules.index]
         if missing:
-            sys.exit(f"pack: {package['name']} has no modules {missing}")
-        known = metadata(package, root)
+            sys.exit(f"pack: there are no modules {missing}")
+
+    def add_module(self, relative, text):
+        parts = list(relative.with_suffix("").parts)
+        is_package = parts[-1] == "__init__"
+        if is_package:
+            parts.pop()
+        name = ".".join(parts)
+        for old, new in self.edits.pop(name, []):
+            if text.count(old) != 1:
+                sys.exit(f"pack: edits.txt: {name} has {text.count(old)} times:\n{old}")
+            text = text.replace(old, new)
+        self.modules.add(name, plain(name, text), int(is_package))
+
+    def size(self):
+        return len(self.modules.bytes) + len(self.files.bytes)
+
+
+def main(here, unpacked, zoneinfo, builtins, out):
+    here, unpacked, out = pathlib.Path(here), pathlib.Path(unpacked), pathlib.Path(out)
+    taken = set(sys.stdlib_module_names) | set(pathlib.Path(builtins).read_text().split()) | {"mayfly", "_mayfly"}
+    pack = Pack(read_edits(here / "edits.txt"), taken)
+    pack.add(here / "own", sorted(path.stem for path in (here / "own").iterdir()))
+    for package in read_list(here / "packages.tsv"):
+        before = pack.size()
+        pack.add(unpacked / "all" / DIST, package["modules"], package["data"])
+        known = distribution(package, unpacked / package["name"] / DIST)
         if known:
-            files.add("dist-info/" + re.sub("[-_.]+", "-", known[0]).lower(), known[1].encode())
+            for name, text in known[1].items():
+                pack.files.add(f"dist-info/{known[0]}/{name}", text.encode())
         if package["tier"] == "image":
-            image += package["modules"]
-        print(f"{package['name']} {len(modules.bytes) + len(files.bytes) - before} bytes")
-    if edits:
-        sys.exit(f"pack: edits.txt names modules that are not there: {sorted(edits)}")
-    files.add("image", "".join(f"{name}\n" for name in image).encode())
-    modules.write(out / "packages")
-    files.write(out / "files")
-    print(f"{len(modules.index)} modules, {len(modules.bytes)} bytes; {len(files.index)} data files, {len(files.bytes)} bytes")
+            pack.image += package["modules"]
+        print(f"{package['name']} {pack.size() - before} bytes")
+    if pack.edits:
+        sys.exit(f"pack: edits.txt names modules that are not there: {sorted(pack.edits)}")
+    for name in ("zone.tab", "zone1970.tab", "iso3166.tab"):
+        pack.files.add("zoneinfo/" + name, pathlib.Path(zoneinfo, name).read_bytes())
+    pack.files.add("image", "".join(f"{name}\n" for name in pack.image).encode())
+    pack.modules.write(out / "packages")
+    pack.files.write(out / "files")
+    print(f"{len(pack.modules.index)} modules, {len(pack.modules.bytes)} bytes; "
+          f"{len(pack.files.index)} data files, {len(pack.files.bytes)} bytes")
 
 
 if __name__ == "__main__":

@@ -2,25 +2,25 @@
 
 import sys
 
-TABLES = "for tables use sql() of the module mayfly over lists of dicts, or collections, statistics, itertools, csv or sqlite3"
-NUMBERS = "for numbers use math, statistics, fractions, decimal, random or array"
+TABLES = "for tables use lists of dicts with collections and statistics, sqlite3, petl or agate"
+NUMBERS = "for numbers use math, statistics, fractions, decimal, random, array, mpmath or sympy"
+EXCEL = "for Excel files use openpyxl"
+CHARTS = "draw charts as SVG with pygal or leather, and return the text"
 NETWORK = "there is no network either: what a program needs must be in its arguments"
 SYSTEM = "processes, devices and terminals do not exist here"
 
 INSTEAD = {
-    **dict.fromkeys("pandas polars pyarrow dask modin duckdb openpyxl xlrd xlsxwriter".split(), TABLES),
-    **dict.fromkeys("numpy scipy sympy numba cupy mpmath statsmodels networkx".split(), NUMBERS),
+    **dict.fromkeys("pandas polars pyarrow dask modin duckdb".split(), TABLES),
+    **dict.fromkeys("xlrd xlwt pyxlsb odf".split(), EXCEL),
+    **dict.fromkeys("numpy scipy numba cupy statsmodels".split(), NUMBERS),
     **dict.fromkeys(
         "sklearn torch tensorflow keras jax xgboost lightgbm transformers".split(),
         "models cannot be trained or run here; " + NUMBERS,
     ),
+    **dict.fromkeys("matplotlib seaborn plotly bokeh altair svgwrite".split(), CHARTS),
+    **dict.fromkeys("PIL cv2 tkinter turtle curses".split(), "there is no screen here, and no images but text; " + CHARTS),
     **dict.fromkeys(
-        "matplotlib seaborn plotly bokeh altair PIL cv2 tkinter turtle curses".split(),
-        "write a figure as SVG text and hand it back with artifact() of the module mayfly",
-    ),
-    **dict.fromkeys(
-        "requests httpx aiohttp urllib3 boto3 paramiko websockets selenium playwright bs4 lxml openai anthropic ssl _ssl"
-        .split(),
+        "requests httpx aiohttp urllib3 boto3 paramiko websockets selenium playwright openai anthropic ssl _ssl".split(),
         NETWORK,
     ),
     **dict.fromkeys(
@@ -30,19 +30,21 @@ INSTEAD = {
     **dict.fromkeys(
         "psutil resource fcntl termios tty pty pwd grp syslog readline winreg msvcrt _posixsubprocess".split(), SYSTEM
     ),
-    "yaml": "use json, tomllib or configparser",
+    "lxml": "use xml.etree.ElementTree, or bs4 with html5lib",
+    "igraph": "for graphs use networkx",
     "toml": "use tomllib",
-    "pytz": "use zoneinfo or dateutil.tz",
+    "unidecode": "use unicodedata, or text_unidecode",
+    "regex": "use re",
+    "arrow": "use datetime, zoneinfo and dateutil",
+    "pendulum": "use datetime, zoneinfo and dateutil",
     "pytest": "use unittest",
-    "pydantic": "use dataclasses",
-    "attr": "use dataclasses",
-    "attrs": "use dataclasses",
+    "pydantic": "use dataclasses or attrs, and jsonschema",
     "tqdm": "print the progress",
     "dotenv": "there is no environment here",
     "psycopg2": "use sqlite3",
     "sqlalchemy": "use sqlite3",
 }
-PREFERENCES = {"bs4": "use html.parser", "lxml": "use xml.etree.ElementTree"}
+UNKNOWN = "importlib.metadata.distributions() lists what is here besides the standard library"
 
 
 class Finder:
@@ -54,10 +56,7 @@ class Finder:
         asker = sys._getframe(2).f_code.co_name
         if asker != "_find_and_load_unlocked" or "." in name:
             return None
-        sentence = PREFERENCES.get(name) or INSTEAD.get(name)
-        if sentence is None:
-            # One of our own, or a module that a program adds by itself.
-            sentence = "importlib.metadata.distributions() lists what is here besides the standard library"
+        sentence = INSTEAD.get(name, UNKNOWN)
         raise ModuleNotFoundError(
             f"No module named {name!r}, and it cannot be installed; {sentence}", name=name
         )

@@ -64,7 +64,7 @@ class Packages:
     @staticmethod
     def find_distributions(context):
         """What importlib.metadata asks: which packages there are, or whether one is."""
-        keys = [name.partition("/")[2] for name in FILES if name.startswith("dist-info/")]
+        keys = [name.split("/")[1] for name in FILES if name.startswith("dist-info/") and name.endswith("/METADATA")]
         if context.name is not None:
             wanted = re.sub("[-_.]+", "-", context.name).lower()
             keys = [key for key in keys if key == wanted]
@@ -124,7 +124,8 @@ def distribution(key):
 
     class PackedDistribution(Distribution):
         def read_text(self, filename):
-            return data.file("dist-info/" + key).decode() if filename == "METADATA" else None
+            content = data.file(f"dist-info/{key}/{filename}")
+            return None if content is None else content.decode()
 
         def locate_file(self, path):
             raise FileNotFoundError("the modules of a package are not files here")

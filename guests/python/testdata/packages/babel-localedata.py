@@ -1,0 +1,3 @@
+from babel import Locale
+
+[Locale.parse(name).languages["de"] for name in ("en", "de", "fr", "es")]

@@ -1,0 +1,3 @@
+import jsonschema_specifications
+
+sorted(jsonschema_specifications.REGISTRY)
