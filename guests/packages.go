@@ -22,7 +22,7 @@ type Package struct {
 	Modules []string `json:"modules"`
 	// Tier says what an import costs a call.
 	Tier Tier `json:"tier"`
-	// Why says what it is good for.
+	// Why says what it is good for, or "needed by" which other package.
 	Why string `json:"why"`
 	// Input is the file that it comes from.
 	Input Input `json:"input"`
@@ -93,3 +93,7 @@ func upstream(version string) string {
 	}
 	return version
 }
+
+// Own reports whether the package is there for its own sake, and not because
+// another one needs it.
+func (p Package) Own() bool { return !strings.HasPrefix(p.Why, "needed by ") }

@@ -47,7 +47,7 @@ stdlib_key() {
 }
 
 packages_key() {
-	base_key | hash_of "$here/packages.sh" "$here/packages"
+	base_key | hash_of "$here/packages.sh" "$here/packages/packages.tsv" "$here/packages/pack.py" "$here/packages/edits.txt" "$here/packages/own"
 }
 
 guest_key() {

@@ -4,13 +4,15 @@
 
 Each script's value, that of its last expression, is written to SCRIPT.json
 beside it. The packages are those that the guest has, as Debian ships them,
-C parts included, unpacked from the build's cache; Python is whatever runs
-this, which should be Debian's own of the guest's version: make expect.
+without the guest's edits and with their parts in C, unpacked from the build's
+cache. Python is whatever runs this; `make expect` takes Debian's own of the
+guest's version.
 
 A script finds the variables that rows.py beside it makes, if there is one.
 """
 
 import ast
+import importlib.metadata
 import json
 import pathlib
 import subprocess
@@ -42,6 +44,9 @@ def main(listed, inputs, *scripts):
                 deb = pathlib.Path(inputs, digest, file.rpartition("/")[2])
                 subprocess.run(["dpkg-deb", "-x", deb, temp], check=True)
         sys.path.append(temp + "/usr/lib/python3/dist-packages")
+        # Two that the guest does without: jsonschema and pygal want them.
+        sys.path.append(str(pathlib.Path(listed).with_name("own")))
+        sys.modules["importlib_metadata"] = importlib.metadata
         made = {}
         for script in map(pathlib.Path, scripts):
             source = script.with_name("rows.py")
