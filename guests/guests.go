@@ -22,14 +22,17 @@ type recipe struct {
 	name          string
 	defaultName   string // of Spec.Name
 	encodeGlobals func(globals map[string]any, maxDepth int) ([]byte, error)
+	language      func(Info) string // what code is to be written in
+	absent        string            // what it will not find, for a model
+	lacks         []string          // modules that absent names
 }
 
 // recipes has one line for each guest; everything else about it is in its
 // folder.
 func recipes() []recipe {
 	return []recipe{
-		{"python", "main.py", python.EncodeGlobals},
-		{"js", "main.js", js.EncodeGlobals},
+		{"python", "main.py", python.EncodeGlobals, func(i Info) string { return i.Language + " " + i.Version }, pythonAbsent, pythonLacks},
+		{"js", "main.js", js.EncodeGlobals, func(Info) string { return "JavaScript (ES2024)" }, jsAbsent, nil},
 	}
 }
 

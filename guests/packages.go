@@ -11,14 +11,14 @@ import (
 // Package is a library that is part of a guest besides its language's own. It
 // is what one line of the guest's packages.tsv says.
 type Package struct {
-	// Name is what the Debian package is called that it comes from, without the
-	// "python3-" that all of them begin with; Version is the version of the
+	// Name is what the Debian package is called that it comes from, without
+	// "python3-" or "python-" before it; Version is the version of the
 	// library, as its authors count.
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	// Licence is an SPDX expression.
 	Licence string `json:"licence"`
-	// Modules are the names that code imports.
+	// Modules are the names that code imports; none for a package of data.
 	Modules []string `json:"modules"`
 	// Tier says what an import costs a call.
 	Tier Tier `json:"tier"`
@@ -76,7 +76,10 @@ func readPackage(line string) (Package, error) {
 	if len(parts) != 3 {
 		return Package{}, fmt.Errorf("%q is not NAME_VERSION_ARCHITECTURE.deb", path.Base(fields[1]))
 	}
-	p.Name, p.Version = strings.TrimPrefix(parts[0], "python3-"), upstream(parts[1])
+	if fields[4] == "-" {
+		p.Modules = []string{}
+	}
+	p.Name, p.Version = strings.TrimPrefix(strings.TrimPrefix(parts[0], "python3-"), "python-"), upstream(parts[1])
 	if p.Tier != TierImage && p.Tier != TierImport {
 		return Package{}, fmt.Errorf("%s: there is no tier %q", p.Name, p.Tier)
 	}
@@ -85,6 +88,9 @@ func readPackage(line string) (Package, error) {
 
 // upstream is the part of a version of Debian's that the authors gave.
 func upstream(version string) string {
+	if at := strings.IndexByte(version, ':'); at > 0 {
+		version = version[at+1:]
+	}
 	if at := strings.LastIndexByte(version, '-'); at > 0 {
 		version = version[:at]
 	}

@@ -10,14 +10,19 @@ import (
 	"github.com/mayfly-run/mayfly/guests"
 )
 
-// guestsCommand shows what is embedded.
 type guestsCommand struct {
+	List guestsListCommand `cmd:"" default:"withargs" help:"Show all of them. That is also what \"mayfly guests\" does."`
+	Show guestsShowCommand `cmd:"" help:"Show what code finds in one."`
+}
+
+// guestsListCommand shows what is embedded.
+type guestsListCommand struct {
 	JSON    bool `name:"json" help:"Print a JSON object with everything that is known, also each module and input."`
 	NoImage bool `help:"Leave out the image, which takes a start of the interpreter to know."`
 	cacheFlag
 }
 
-func (guestsCommand) Help() string {
+func (guestsListCommand) Help() string {
 	return `The image is the memory of an interpreter that has just started; every call gets a copy of it. Finding it out prepares the interpreter as a first call would.
 
 Example:
@@ -36,7 +41,7 @@ type guestJSON struct {
 	Engine      string       `json:"engine_version,omitzero"`
 }
 
-func (c *guestsCommand) Run(p *process) error {
+func (c *guestsListCommand) Run(p *process) error {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
 	infos, err := guests.All()
@@ -71,7 +76,7 @@ func (c *guestsCommand) Run(p *process) error {
 }
 
 // addImage starts the guest and adds what its image is.
-func (c *guestsCommand) addImage(ctx context.Context, p *process, g *guestJSON) error {
+func (c *guestsListCommand) addImage(ctx context.Context, p *process, g *guestJSON) error {
 	progress := newProgress(p.stderr)
 	box, err := p.open(ctx, openConfig{guest: g.Name, cacheDir: c.dir(progress), progress: progress.say})
 	progress.end()
@@ -108,6 +113,9 @@ func (g guestJSON) text() string {
 		components = append(components, name+" "+g.Components[name])
 	}
 	line("contains", "%s", strings.Join(components, ", "))
+	if len(g.Packages) > 0 {
+		line("packages", "%d; \"mayfly guests show %s\" lists them", len(g.Packages), g.Name)
+	}
 	if len(g.NativeModules)+len(g.FrozenModules) > 0 {
 		line("library", "%d modules in C, %d in %s, %d time zones", len(g.NativeModules), len(g.FrozenModules), g.Language, g.TimeZones)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-run/mayfly/internal/canonjson"
 	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/runtime"
 	"github.com/mayfly-run/mayfly/runtime/mcp"
 )
 
@@ -70,7 +71,7 @@ type plainTool struct {
 func newPlainTool(t *manifests.Tool) (plainTool, error) {
 	schema, err := inputSchema(t)
 	d := t.Definition()
-	return plainTool{d.Name, d.Description, schema, t.Digest()}, err
+	return plainTool{d.Name, runtime.Describe(t), schema, t.Digest()}, err
 }
 
 type openAITool struct {
@@ -87,7 +88,7 @@ type openAIFunction struct {
 func newOpenAITool(t *manifests.Tool) (openAITool, error) {
 	schema, err := inputSchema(t)
 	d := t.Definition()
-	return openAITool{"function", openAIFunction{d.Name, d.Description, schema}}, err
+	return openAITool{"function", openAIFunction{d.Name, runtime.Describe(t), schema}}, err
 }
 
 type anthropicTool struct {
@@ -99,7 +100,7 @@ type anthropicTool struct {
 func newAnthropicTool(t *manifests.Tool) (anthropicTool, error) {
 	schema, err := inputSchema(t)
 	d := t.Definition()
-	return anthropicTool{d.Name, d.Description, schema}, err
+	return anthropicTool{d.Name, runtime.Describe(t), schema}, err
 }
 
 type mcpList struct {
@@ -116,7 +117,7 @@ type mcpTool struct {
 func newMCPTool(t *manifests.Tool) (mcpTool, error) {
 	schema, err := inputSchema(t)
 	d := t.Definition()
-	return mcpTool{d.Name, d.Description, schema, mcp.HintsOf(t)}, err
+	return mcpTool{d.Name, runtime.Describe(t), schema, mcp.HintsOf(t)}, err
 }
 
 // document prints a value as JSON over several lines, for files that people

@@ -35,7 +35,7 @@ func newTool(t *manifests.Tool) tool {
 		pin = "ok"
 	}
 	return tool{
-		t.Metadata.Name, t.Metadata.Version, t.Metadata.Owner, t.Spec.Description, t.Spec.Transport, t.Spec.SideEffect, t.Spec.Risk,
+		t.Metadata.Name, t.Metadata.Version, t.Metadata.Owner, runtime.Describe(t), t.Spec.Transport, t.Spec.SideEffect, t.Spec.Risk,
 		slices.Concat([]manifests.Host{}, t.Spec.EgressAllowed), t.Spec.Enabled, pin, t.Digest(),
 	}
 }

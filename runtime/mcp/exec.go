@@ -16,9 +16,9 @@ import (
 // take no dot in a name.
 const ExecName = "mayfly_exec"
 
-const execDescription = "Run Python 3.13 or JavaScript (ES2024) code in a fresh sandbox without network and files. " +
+const execDescription = "Run Python or JavaScript code in a fresh sandbox. " +
 	"The value is that of the last statement, if it is an expression. The members of globals are bound as variables. " +
-	"JavaScript may await at its top level; there are no modules, and integers beyond 2^53 are BigInt."
+	"JavaScript may await at its top level; integers beyond 2^53 are BigInt."
 
 const execSchema = `{"type":"object","properties":{` +
 	`"code":{"type":"string","description":"The source text."},` +

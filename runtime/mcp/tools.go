@@ -79,7 +79,7 @@ func newTool(t *manifests.Tool) (tool, error) {
 		}
 	}
 	wire := &sdk.Tool{
-		Name: name, Title: title(name), Description: d.Description, InputSchema: schema, Annotations: HintsOf(t).annotations(title(name)),
+		Name: name, Title: title(name), Description: runtime.Describe(t), InputSchema: schema, Annotations: HintsOf(t).annotations(title(name)),
 		Meta: sdk.Meta{metaTool: map[string]any{
 			"definition_digest": t.Digest(), "version": t.Metadata.Version, "side_effect": t.Spec.SideEffect, "risk": t.Spec.Risk,
 		}},
@@ -88,7 +88,7 @@ func newTool(t *manifests.Tool) (tool, error) {
 		wire.OutputSchema = jsontext.Value(codeOutputSchema)
 	}
 	if name == runtime.ExecTool {
-		wire.Name, wire.Title, wire.Description, wire.InputSchema = ExecName, "Run code", execDescription, jsontext.Value(execSchema)
+		wire.Name, wire.Title, wire.Description, wire.InputSchema = ExecName, "Run code", runtime.DescribeExec(execDescription), jsontext.Value(execSchema)
 		wire.Annotations.Title = wire.Title
 	}
 	return tool{wire.Name, t, wire, t.Digest() + " " + wire.Name}, nil

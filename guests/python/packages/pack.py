@@ -82,7 +82,8 @@ def below(root, tops):
 
 def version_of(debian):
     """Upstream's part of a version of Debian's."""
-    version = debian.rpartition("-")[0] or debian
+    version = debian.partition(":")[2] or debian
+    version = version.rpartition("-")[0] or version
     for mark in "+~":
         version = version.partition(mark)[0]
     return version
