@@ -82,3 +82,129 @@ func readTestFile(t *testing.T, name string) []byte {
 	}
 	return text
 }
+
+// TestDataScripts: scripts of the kind that models write, over some thousands of
+// rows. The rows are made by a script too, in the guest here and natively there.
+func TestDataScripts(t *testing.T) {
+	const folder = "../guests/python/testdata/scripts/"
+	scripts, err := filepath.Glob(folder + "*.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := python(t).Run(t.Context(), sandbox.Spec{
+		Code: string(readTestFile(t, folder+"rows.py")), Limits: sandbox.Limits{Timeout: time.Minute, MaxOutput: 16 << 20},
+	})
+	if err != nil || made.Status != sandbox.StatusOK {
+		t.Fatalf("status %q, error %+v, %v", made.Status, made.Error, err)
+	}
+	var variables map[string]json.RawMessage
+	if err := json.Unmarshal(made.Value, &variables); err != nil {
+		t.Fatal(err)
+	}
+	globals := make(map[string]any)
+	for name, value := range variables {
+		globals[name] = sandbox.RawJSON(value)
+	}
+	ran := 0
+	for _, script := range scripts {
+		if filepath.Base(script) == "rows.py" {
+			continue
+		}
+		ran++
+		t.Run(strings.TrimSuffix(filepath.Base(script), ".py"), func(t *testing.T) { runLikeNative(t, script, globals) })
+	}
+	if ran < 10 {
+		t.Errorf("only %d scripts in %s", ran, folder)
+	}
+}
+
+// TestPackagesCannotBeReplaced: nothing that code writes gets in the way of an
+// import. The positive control at the end shows that the same file would be
+// imported if a program asked for that by itself.
+func TestPackagesCannotBeReplaced(t *testing.T) {
+	const code = `
+import os, sys
+fake = "raise SystemExit('the file was imported')"
+written = []
+for folder in ("/packages/tabulate", "/packages", "/tmp", "/tmp/tabulate", "/usr/lib/python3.13", "/lib/python3.13"):
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for name in ("__init__.py", "tabulate.py", "lark.py", "yaml.py"):
+            with open(f"{folder}/{name}", "w") as file:
+                file.write(fake)
+            written.append(folder)
+    except OSError:
+        pass
+for name in ("tabulate", "yaml"):
+    sys.modules.pop(name, None)
+import tabulate, yaml, lark
+from importlib.machinery import PathFinder
+spec = PathFinder.find_spec("lark", ["/tmp"])
+{
+    "written": sorted(set(written)), "path": sys.path, "tabulate": tabulate.tabulate([[1]]).split(), "yaml": yaml.safe_load("a: 1"),
+    "lark": lark.__version__ > "1", "spec": spec is not None and spec.origin,
+}
+`
+	result, err := python(t).Run(t.Context(), sandbox.Spec{Code: code, Limits: sandbox.Limits{Timeout: time.Minute}})
+	if err != nil || result.Status != sandbox.StatusOK {
+		t.Fatalf("status %q, error %+v, %v", result.Status, result.Error, err)
+	}
+	want := `{"written":["/tmp","/tmp/tabulate"],"path":[],"tabulate":["-","1","-"],"yaml":{"a":1},"lark":true,"spec":"/tmp/lark.py"}`
+	if diff := cmp.Diff(want, string(result.Value)); diff != "" {
+		t.Errorf("value (-want +got):\n%s", diff)
+	}
+}
+
+// TestEnvironmentIsTrue imports what the guest says that it has, in the version
+// that it says, and what it says that it lacks.
+func TestEnvironmentIsTrue(t *testing.T) {
+	text, err := guests.Environment("python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(text, "it can import ")
+	list, _, ends := strings.Cut(rest, ". Not there")
+	if !ok || !ends {
+		t.Fatalf("no list of packages in %q", text)
+	}
+	if len(text) > 2000 {
+		t.Errorf("%d bytes are too many for a prompt", len(text))
+	}
+	var there []string
+	for one := range strings.SplitSeq(list, ", ") {
+		there = append(there, strings.Fields(one)[0])
+	}
+	code := `
+import importlib
+here = []
+for name in there:
+    importlib.import_module(name)
+    here.append(name)
+for name in absent:
+    try:
+        importlib.import_module(name)
+        here.append(name)
+    except ModuleNotFoundError as e:
+        assert "cannot be installed" in str(e)
+here
+`
+	absent := guests.Absent("python")
+	for _, name := range absent {
+		if !strings.Contains(text, name) {
+			t.Errorf("%s is absent, which %q does not say", name, text)
+		}
+	}
+	result, err := python(t).Run(t.Context(), sandbox.Spec{
+		Code: code, Globals: map[string]any{"there": there, "absent": absent}, Limits: sandbox.Limits{Timeout: time.Minute},
+	})
+	if err != nil || result.Status != sandbox.StatusOK {
+		t.Fatalf("status %q, error %+v, %v", result.Status, result.Error, err)
+	}
+	want, err := json.Marshal(there)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(result.Value)); diff != "" {
+		t.Errorf("modules that can be imported (-said +got):\n%s", diff)
+	}
+}
