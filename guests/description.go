@@ -61,8 +61,8 @@ func Absent(name string) []string {
 var pythonLacks = []string{"numpy", "pandas", "scipy", "matplotlib", "requests"}
 
 const pythonAbsent = "Not there, and not to be installed: numpy, pandas, scipy, matplotlib, requests. " +
-	"Use instead: lists of dicts, sqlite3, petl or agate for tables; statistics, fractions, mpmath or sympy for numbers; " +
-	"pygal or leather for charts, as SVG; openpyxl for Excel files. " +
+	"Use instead: sql() of the module mayfly over lists of dicts, petl or agate for tables; statistics, fractions, mpmath or sympy for numbers; " +
+	"pygal or leather for charts, as SVG that artifact() of the module mayfly hands back; openpyxl for Excel files. " +
 	"There is no network, no subprocess, no thread, and no file but those that the code writes below /tmp."
 
 const jsAbsent = "There are no modules but 'mayfly', no network, no files, no process and no DOM. BigInt, typed arrays and top-level await are there."

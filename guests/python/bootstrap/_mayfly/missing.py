@@ -2,10 +2,10 @@
 
 import sys
 
-TABLES = "for tables use lists of dicts with collections and statistics, sqlite3, petl or agate"
+TABLES = "for tables use sql() of the module mayfly over lists of dicts, or petl, agate, collections, statistics or sqlite3"
 NUMBERS = "for numbers use math, statistics, fractions, decimal, random, array, mpmath or sympy"
 EXCEL = "for Excel files use openpyxl"
-CHARTS = "draw charts as SVG with pygal or leather, and return the text"
+CHARTS = "draw charts as SVG with pygal or leather, and hand them back with artifact() of the module mayfly"
 NETWORK = "there is no network either: what a program needs must be in its arguments"
 SYSTEM = "processes, devices and terminals do not exist here"
 
