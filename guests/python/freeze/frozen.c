@@ -2,7 +2,6 @@
    time zones and the packages, which have no file system to live in. */
 #include "frozen.h"
 
-#include <marshal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,22 +97,16 @@ static PyObject *data_kind(PyObject *Py_UNUSED(module), PyObject *arg)
 
 static PyObject *data_code(PyObject *Py_UNUSED(module), PyObject *arg)
 {
-    const struct mayfly_file *file;
-    int found = find(&mayfly_packages, arg, &file);
-    if (found < 0)
-        return NULL;
-    if (!found)
-        Py_RETURN_NONE;
-    return PyMarshal_ReadObjectFromString((const char *)file->data, file->size);
+    return get(&mayfly_packages, arg);
 }
 
 static PyMethodDef data_methods[] = {
     {"get", data_get, METH_O, "get(name): the bytes of a time zone, or None."},
     {"names", data_names, METH_NOARGS, "names(): the names of all time zones, sorted."},
     {"kind", data_kind, METH_O, "kind(name): of a packages' module, whether it is a package itself; None: no such module."},
-    {"code", data_code, METH_O, "code(name): the code object of a packages' module, or None."},
+    {"code", data_code, METH_O, "code(name): a packages' module, marshalled and compressed, or None."},
     {"modules", data_modules, METH_NOARGS, "modules(): the names of all modules of packages, sorted."},
-    {"file", data_file, METH_O, "file(name): the bytes of a packages' data file, or None."},
+    {"file", data_file, METH_O, "file(name): a packages' data file, compressed, or None."},
     {"files", data_files, METH_NOARGS, "files(): the names of all data files of packages, sorted."},
     {NULL, NULL, 0, NULL},
 };

@@ -21,7 +21,8 @@ struct mayfly_files {
 extern const struct _frozen mayfly_frozen[];
 /* Time zones. */
 extern const struct mayfly_files mayfly_zones;
-/* Modules of packages, as marshalled code, and the packages' data files. */
+/* Modules of packages, as marshalled code, and the packages' data files; all
+ * compressed. */
 extern const struct mayfly_files mayfly_packages, mayfly_package_files;
 
 /* Call once, before the interpreter is initialised. 0, or -1 without memory. */

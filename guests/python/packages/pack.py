@@ -23,6 +23,7 @@ import pathlib
 import re
 import sys
 import tokenize
+import zlib
 
 DIST = "usr/lib/python3/dist-packages"
 COLUMNS = "sha256 file licence tier modules data why".split()
@@ -139,7 +140,7 @@ def distribution(package, root):
 
 
 class Blob:
-    """Named pieces behind one another, equal ones once."""
+    """Named pieces, compressed, behind one another, equal ones once."""
 
     def __init__(self):
         self.bytes, self.index, self.seen = bytearray(), {}, {}
@@ -149,6 +150,8 @@ class Blob:
             sys.exit(f"pack: {name} is there twice")
         if " " in name or not name.isascii():
             sys.exit(f"pack: {name!r} has a space or no ASCII in it")
+        # Most are read once, while the image is made, and lie in it ever after.
+        piece = zlib.compress(piece, 9)
         if piece not in self.seen:
             self.seen[piece] = len(self.bytes)
             self.bytes += piece

@@ -1,7 +1,7 @@
 """Imports the packages that are part of the guest.
 
-Their modules are code in the module's constant data, found by name. There is
-no path: nothing that a program writes can take their place or join them, and
+Their modules are code in the guest's constant data, compressed and found by
+name. There is no path: nothing that a program writes can take their place or join them, and
 the file names that they are given lead nowhere.
 """
 
@@ -10,9 +10,17 @@ import importlib.machinery
 import io
 import re
 import sys
+from marshal import loads
+from zlib import decompress
 
 ROOT = "/packages/"
 FILES = {name: None for name in data.files()}
+
+
+def read(name):
+    """A data file, or None."""
+    content = data.file(name)
+    return None if content is None else decompress(content)
 
 
 class Packages:
@@ -36,7 +44,7 @@ class Packages:
 
     @staticmethod
     def exec_module(module):
-        exec(data.code(module.__spec__.name), module.__dict__)
+        exec(Packages.get_code(module.__spec__.name), module.__dict__)
 
     @staticmethod
     def is_package(name):
@@ -44,7 +52,8 @@ class Packages:
 
     @staticmethod
     def get_code(name):
-        return data.code(name)
+        code = data.code(name)
+        return None if code is None else loads(decompress(code))
 
     @staticmethod
     def get_source(name):
@@ -52,7 +61,7 @@ class Packages:
 
     @staticmethod
     def get_data(path):
-        content = data.file(path.removeprefix(ROOT)) if path.startswith(ROOT) else None
+        content = read(path.removeprefix(ROOT)) if path.startswith(ROOT) else None
         if content is None:
             raise FileNotFoundError(f"no data file {path!r}")
         return content
@@ -124,7 +133,7 @@ def distribution(key):
 
     class PackedDistribution(Distribution):
         def read_text(self, filename):
-            content = data.file(f"dist-info/{key}/{filename}")
+            content = read(f"dist-info/{key}/{filename}")
             return None if content is None else content.decode()
 
         def locate_file(self, path):
@@ -141,4 +150,4 @@ def install():
 
 def common():
     """The modules that are imported into the image."""
-    return data.file("image").decode().split()
+    return read("image").decode().split()
