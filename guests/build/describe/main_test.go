@@ -91,7 +91,7 @@ func TestRun(t *testing.T) {
 		Name: "third", Language: "Third", Version: "1.2", Functions: 3, Build: "key", Optimised: true,
 		Module: got.Module, Compressed: got.Compressed, Toolchain: []string{"cc 1", "binaryen 120"},
 		Components: map[string]string{"x": "2"}, Flags: map[string]string{"CFLAGS": "-O2 -g"},
-		NativeModules: []string{}, FrozenModules: []string{}, Inputs: []guests.Input{{File: "pool/x", SHA256: strings.Repeat("a", 64)}},
+		NativeModules: []string{}, FrozenModules: []string{}, Packages: []guests.Package{}, Inputs: []guests.Input{{File: "pool/x", SHA256: strings.Repeat("a", 64)}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || got.Compressed.Bytes != 6 || len(got.Module.SHA256) != 64 {
 		t.Errorf("description (-want +got):\n%s", diff)
