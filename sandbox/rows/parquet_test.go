@@ -36,7 +36,10 @@ func parquetFile(t testing.TB, fields schema.FieldList, codec compress.Compressi
 		t.Fatal(err)
 	}
 	for _, columns := range groups {
-		rg := w.AppendRowGroup()
+		rg, err := w.AppendRowGroupChecked()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for at, c := range columns {
 			cw, err := rg.NextColumn()
 			if err != nil {
