@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"strings"
 	"testing"
 
@@ -33,9 +34,7 @@ func book(t testing.TB, parts map[string]string) string {
 			`<row r="8"><c r="B8"><v>1E+20</v></c><c r="D8" s="1"><v>1</v></c></row>` +
 			`</sheetData></worksheet>`,
 	}
-	for name, text := range parts {
-		all[name] = text
-	}
+	maps.Copy(all, parts)
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for name, text := range all {
