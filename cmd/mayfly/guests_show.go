@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -39,6 +40,9 @@ type guestShown struct {
 
 func (c *guestsShowCommand) Run(p *process) error {
 	environment, err := guests.Environment(c.Name)
+	if errors.Is(err, guests.ErrUnknown) {
+		return usagef("%v", err)
+	}
 	if err != nil {
 		return err
 	}
