@@ -283,7 +283,7 @@ func TestParallel(t *testing.T) {
 					Code:    "import builtins, os\nseen = getattr(builtins, 'mark', None), os.listdir('/tmp')\nbuiltins.mark = n\nopen(f'/tmp/{n}', 'w').close()\nprint(n)\n[n, seen]",
 					Globals: map[string]any{"n": want},
 				})
-				wantValue := fmt.Sprintf("[%d,[null,[]]]", want)
+				wantValue := fmt.Sprintf(`[%d,[null,["out"]]]`, want) // the directory for files to hand back is always there
 				if err != nil || string(r.Value) != wantValue || string(r.Stdout) != fmt.Sprintln(want) {
 					t.Errorf("value %s, stdout %q, want %s; status %q, %v", r.Value, r.Stdout, wantValue, r.Status, err)
 					return
