@@ -51,6 +51,7 @@ type options struct {
 	duration, overload, latency time.Duration
 	seed                        uint64
 	json                        bool
+	ownClock                    bool // the server has a wall clock that can be set
 }
 
 func main() {

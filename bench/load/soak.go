@@ -18,7 +18,7 @@ const soakUsage = `usage: load soak [flags]
 
 Runs mayfly serve for a long time under a mixed load while things around it go
 wrong: its processes are killed, its disk is full, another process holds its
-store, its cache is wiped, and callers give up. It writes soak.md with plots.
+store, its cache is wiped, its clock steps, and callers give up. It writes soak.md with plots.
 
 Example, two minutes:
 
@@ -124,6 +124,7 @@ func soak(ctx context.Context, o soakOptions, say func(string, ...any)) (s *soak
 	if err := copyCache(o.cache); err != nil {
 		return nil, err
 	}
+	o.ownClock = true
 	w, err := newWorldIn(ctx, o.options, say, mountSmall)
 	if err != nil {
 		return nil, err

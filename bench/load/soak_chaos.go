@@ -65,7 +65,12 @@ func (c *chaos) prepare() (without []string) {
 	} else {
 		without = append(without, "the disk was not full: no small file system could be mounted, which needs root")
 	}
-	return append(without, "the clock did not step: it is the whole machine's, and a time namespace has no other wall clock")
+	if c.w.clock != nil {
+		c.kinds = append(c.kinds, trouble{"the clock steps", (*chaos).step})
+	} else {
+		without = append(without, fmt.Sprintf("the clock did not step: the server could not have one of its own (%v)", c.w.noClock))
+	}
+	return without
 }
 
 // run makes something go wrong again and again; the last fifth of the time is

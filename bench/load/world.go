@@ -35,6 +35,11 @@ type world struct {
 	harness string       // its directory
 	unmount func() error // takes away what harness is mounted on; nil: nothing
 
+	// clock is the server's own wall clock; nil, for noClock, if it has the
+	// machine's.
+	clock   *clock
+	noClock error
+
 	process *exec.Cmd
 	ended   chan error
 	said    *lines // on standard error, after the URL
@@ -151,15 +156,8 @@ func (w *world) start(ctx context.Context, o options) error {
 	if err := os.Chmod(w.path("tmp"), 0o1777); err != nil {
 		return err
 	}
-	w.process = exec.CommandContext(ctx, program, args...)
-	w.process.Env = append(os.Environ(), "TMPDIR="+w.path("tmp"))
-	w.process.Cancel = func() error { return w.process.Process.Signal(syscall.SIGTERM) }
-	w.process.WaitDelay = time.Minute
-	stderr, err := w.process.StderrPipe()
+	stderr, err := w.launch(ctx, o, program, args)
 	if err != nil {
-		return err
-	}
-	if err := w.process.Start(); err != nil {
 		return fmt.Errorf("start %s (go build -o %s ./cmd/mayfly makes it): %w", o.mayfly, o.mayfly, err)
 	}
 	w.pid = w.process.Process.Pid
@@ -189,6 +187,32 @@ func (w *world) start(ctx context.Context, o options) error {
 	}
 }
 
+// launch starts the server, with a clock of its own if there is to be one and it
+// can have it.
+func (w *world) launch(ctx context.Context, o options, program string, args []string) (io.Reader, error) {
+	prepare := func() (io.Reader, error) {
+		w.process = exec.CommandContext(ctx, program, args...)
+		w.process.Env = append(os.Environ(), "TMPDIR="+w.path("tmp"))
+		w.process.Cancel = func() error { return w.process.Process.Signal(syscall.SIGTERM) }
+		w.process.WaitDelay = time.Minute
+		return w.process.StderrPipe()
+	}
+	stderr, err := prepare()
+	if err != nil {
+		return nil, err
+	}
+	if !o.ownClock {
+		return stderr, w.process.Start()
+	}
+	if w.clock, w.noClock = startWithClock(w.process); w.noClock == nil {
+		return stderr, nil
+	}
+	if stderr, err = prepare(); err != nil {
+		return nil, err
+	}
+	return stderr, w.process.Start()
+}
+
 // stop ends the server in an orderly way.
 func (w *world) stop() error {
 	if w.process == nil || w.process.Process == nil {
@@ -204,7 +228,7 @@ func (w *world) stop() error {
 }
 
 func (w *world) close() error {
-	err := w.stop()
+	err := errors.Join(w.stop(), w.clock.close())
 	if w.service != nil {
 		err = errors.Join(err, w.service.server.Close())
 	}
