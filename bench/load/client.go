@@ -185,21 +185,7 @@ func (c *client) whole(until context.Context, k call, run string) {
 func (c *client) one(until context.Context, k call, run, approval string) (reply, bool) {
 	c.calls++
 	id := fmt.Sprintf("%s-%d", c.name, c.calls)
-	body, path := map[string]any{"call": id}, "/v1/exec"
-	if k.tool == ownCode {
-		maps.Copy(body, k.args)
-	} else {
-		body["args"], path = k.args, "/v1/tools/"+k.tool+"/call"
-		if k.args == nil {
-			body["args"] = map[string]any{}
-		}
-	}
-	if run != "" && k.tool != ownCode {
-		body["run"] = run
-	}
-	if approval != "" {
-		body["approval"] = approval
-	}
+	path, body := k.request(id, run, approval)
 	before := c.refused
 	start := time.Now()
 	got, err := c.send(until, path, body)
@@ -224,6 +210,26 @@ func (c *client) one(until context.Context, k call, run, approval string) (reply
 		c.stats.later()
 	}
 	return got, true
+}
+
+// request is what is sent for a call: where, and with what body. Code of the
+// caller's own belongs to no run.
+func (k call) request(id, run, approval string) (path string, body map[string]any) {
+	body = map[string]any{"call": id}
+	if approval != "" {
+		body["approval"] = approval
+	}
+	if k.tool == ownCode {
+		maps.Copy(body, k.args)
+		return "/v1/exec", body
+	}
+	if body["args"] = k.args; k.args == nil {
+		body["args"] = map[string]any{}
+	}
+	if run != "" {
+		body["run"] = run
+	}
+	return "/v1/tools/" + k.tool + "/call", body
 }
 
 // wrong says what is wrong with an answer; empty: nothing.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -63,21 +62,7 @@ func (c *caller) asked(k call) {
 func (c *caller) call(k call, run, approval string) (reply, bool) {
 	c.n++
 	id := fmt.Sprintf("%s-%d", c.name, c.n)
-	body, path := map[string]any{"call": id}, "/v1/exec"
-	if k.tool == ownCode {
-		maps.Copy(body, k.args)
-	} else {
-		body["args"], path = k.args, "/v1/tools/"+k.tool+"/call"
-		if k.args == nil {
-			body["args"] = map[string]any{}
-		}
-		if run != "" {
-			body["run"] = run
-		}
-	}
-	if approval != "" {
-		body["approval"] = approval
-	}
+	path, body := k.request(id, run, approval)
 	ctx := context.Background()
 	if c.random.IntN(20) == 0 {
 		var cancel context.CancelFunc

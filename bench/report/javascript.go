@@ -109,32 +109,12 @@ func rowsJavaScript(b *bench) error {
 	if err != nil {
 		return err
 	}
-	var want string
-	ours := func(code string, name string, value any) func() (float64, error) {
-		return func() (float64, error) {
-			start := time.Now()
-			r, err := e.Run(b.ctx, sandbox.Spec{
-				Code: code, Globals: map[string]any{name: value},
-				Limits: sandbox.Limits{Timeout: time.Minute, MaxMemory: 256 << 20},
-			})
-			ms := measure.Millis(time.Since(start))
-			if err != nil {
-				return 0, err
-			}
-			if string(r.Value)+"\n" != want {
-				return 0, fmt.Errorf("ended %s with %.200s, want %.200s; %+v", r.Status, r.Value, want, r.Error)
-			}
-			return ms, nil
-		}
-	}
+	g := &grouper{b: b, engine: e}
 	best, err := least(5*b.rounds,
-		func() (ms float64, err error) {
-			ms, want, err = measure.Process(b.ctx, text, node, "-e", "const rows = JSON.parse(require('fs').readFileSync(0, 'utf8'));"+measure.GroupJavaScript+"console.log(JSON.stringify(result))")
-			return
-		},
-		ours(measure.GroupJavaScript+"result", "rows", table),
-		ours(measure.GroupJavaScript+"result", "rows", sandbox.RawJSON(text)),
-		ours("const rows = JSON.parse(text);"+measure.GroupJavaScript+"result", "text", string(text)))
+		g.native(text, node, "-e", "const rows = JSON.parse(require('fs').readFileSync(0, 'utf8'));"+measure.GroupJavaScript+"console.log(JSON.stringify(result))"),
+		g.run(measure.GroupJavaScript+"result", "rows", table),
+		g.run(measure.GroupJavaScript+"result", "rows", sandbox.RawJSON(text)),
+		g.run("const rows = JSON.parse(text);"+measure.GroupJavaScript+"result", "text", string(text)))
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/mayfly-run/mayfly/bench/measure"
 	"github.com/mayfly-run/mayfly/internal/variant"
 	"github.com/mayfly-run/mayfly/sandbox"
@@ -35,30 +32,9 @@ func rows(b *bench) error {
 	if python == "" {
 		python = b.python
 	}
-	var want string
-	ours := func(rows any) func() (float64, error) {
-		return func() (float64, error) {
-			start := time.Now()
-			r, err := e.Run(b.ctx, sandbox.Spec{
-				Code: groupGuest, Globals: map[string]any{"rows": rows},
-				Limits: sandbox.Limits{Timeout: time.Minute},
-			})
-			ms := measure.Millis(time.Since(start))
-			if err != nil {
-				return 0, err
-			}
-			if string(r.Value)+"\n" != want {
-				return 0, fmt.Errorf("ended %s with %.200s, want %.200s; %+v", r.Status, r.Value, want, r.Error)
-			}
-			return ms, nil
-		}
-	}
-	best, err := least(5*b.rounds,
-		func() (ms float64, err error) {
-			ms, want, err = measure.Process(b.ctx, text, python, "-I", "-c", groupNative)
-			return
-		},
-		ours(table), ours(sandbox.RawJSON(text)))
+	g := &grouper{b: b, engine: e}
+	best, err := least(5*b.rounds, g.native(text, python, "-I", "-c", groupNative),
+		g.run(groupGuest, "rows", table), g.run(groupGuest, "rows", sandbox.RawJSON(text)))
 	if err != nil {
 		return err
 	}

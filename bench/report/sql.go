@@ -1,12 +1,8 @@
 package main
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/mayfly-run/mayfly/bench/measure"
 	"github.com/mayfly-run/mayfly/internal/variant"
-	"github.com/mayfly-run/mayfly/sandbox"
 )
 
 // The same group-by three times: SQL over rows as they are, Python dictionaries,
@@ -57,30 +53,10 @@ func sqlRows(b *bench) error {
 	if err != nil {
 		return err
 	}
-	var want string
-	ours := func(code string) func() (float64, error) {
-		return func() (float64, error) {
-			start := time.Now()
-			r, err := e.Run(b.ctx, sandbox.Spec{
-				Code: code, Globals: map[string]any{"rows": table}, Limits: sandbox.Limits{Timeout: time.Minute},
-			})
-			ms := measure.Millis(time.Since(start))
-			if err != nil {
-				return 0, err
-			}
-			if string(r.Value)+"\n" != want {
-				return 0, fmt.Errorf("ended %s with %.300s, want %.300s; %+v", r.Status, r.Value, want, r.Error)
-			}
-			return ms, nil
-		}
-	}
+	g := &grouper{b: b, engine: e}
 	// Debian's python of the guest's version comes without SQLite.
-	best, err := least(5*b.rounds,
-		func() (ms float64, err error) {
-			ms, want, err = measure.Process(b.ctx, text, b.python, "-I", "-c", nativeSQL)
-			return
-		},
-		ours(groupSQL), ours(groupDicts))
+	best, err := least(5*b.rounds, g.native(text, b.python, "-I", "-c", nativeSQL),
+		g.run(groupSQL, "rows", table), g.run(groupDicts, "rows", table))
 	if err != nil {
 		return err
 	}
