@@ -25,7 +25,7 @@ type claim struct {
 // evidence is one thing that a claim rests on, all of which must hold:
 //
 //	test PACKAGE REGEXP     tests, subtests included; one at least must pass and none fail
-//	figure STEP REGEXP      rows of a measurement that have a target
+//	figure STEP REGEXP      rows of a measurement that have a target, or how long a step took
 //	step NAME               a command that ends well
 //	none REASON             nothing: the claim is known not to hold, and is shown as open
 //
@@ -87,7 +87,7 @@ func parseEvidence(text string) (evidence, error) {
 	e.From, e.Pattern, _ = strings.Cut(rest, " ")
 	switch kind {
 	case "step", "figure":
-		if s, ok := stepByName(e.From); !ok || kind == "figure" && s.figures == nil {
+		if s, ok := stepByName(e.From); !ok || kind == "figure" && s.figures == nil && s.within == 0 {
 			return e, fmt.Errorf("%q: no such step", text)
 		}
 	case "test":

@@ -66,7 +66,7 @@ func (f *evidenceFound) lookAtTests(e evidence) (verdict, string) {
 		return notRun, "step test was left out"
 	}
 	counts := map[string]int{}
-	var failed []string
+	var failed, skipped []string
 	for _, t := range f.tests {
 		if t.pkg != e.From {
 			continue
@@ -78,22 +78,33 @@ func (f *evidenceFound) lookAtTests(e evidence) (verdict, string) {
 		if !e.match.MatchString(t.name) {
 			continue
 		}
-		counts[t.action]++
-		if t.action == "fail" {
+		switch counts[t.action]++; t.action {
+		case "fail":
 			failed = append(failed, t.name)
+		case "skip":
+			skipped = append(skipped, t.name)
 		}
 	}
 	detail := fmt.Sprintf("%s: %d passed", e.From, counts["pass"])
-	if n := counts["skip"]; n > 0 {
-		detail += fmt.Sprintf(", %d skipped", n)
+	if len(skipped) > 0 {
+		// What was not looked at is named, so that nobody takes it for shown.
+		detail += fmt.Sprintf(", %d skipped: %s", len(skipped), some(skipped))
 	}
 	switch {
 	case len(failed) > 0:
-		return fails, fmt.Sprintf("%s, %d failed: %s", detail, len(failed), strings.Join(failed[:min(3, len(failed))], ", "))
+		return fails, fmt.Sprintf("%s, %d failed: %s", detail, len(failed), some(failed))
 	case counts["pass"] == 0:
 		return fails, fmt.Sprintf("%s: no test passed that matches %s", e.From, e.Pattern)
 	}
 	return holds, detail
+}
+
+// some lists the first few names.
+func some(names []string) string {
+	if len(names) > 3 {
+		return strings.Join(names[:3], ", ") + ", ..."
+	}
+	return strings.Join(names, ", ")
 }
 
 func (f *evidenceFound) stepEnded(name string) (verdict, string) {

@@ -50,6 +50,7 @@ func TestJudge(t *testing.T) {
 		"step race ; test a ^TestGood":         notRun,
 		"step race ; step corpus":              fails,
 		"step corpus ; step race":              fails,
+		"figure test ^all of step":             fails,
 		"test a ^TestGood ; figure report met": holds,
 	} {
 		c, err := parseClaim("x\ty\t" + evidence)
@@ -60,6 +61,42 @@ func TestJudge(t *testing.T) {
 		if got := found.judge(c); got.Verdict != want {
 			t.Errorf("%s: %s %q, want %s", evidence, got.Verdict, got.Details, want)
 		}
+	}
+}
+
+// TestStepsAreTimed: how long a step took is a figure, also when its output is
+// used again.
+func TestStepsAreTimed(t *testing.T) {
+	s := step{name: "quick", args: []string{"echo", "hello"}}
+	o := options{out: t.TempDir(), reuse: true}
+	output, took, err := s.run(t.Context(), o)
+	if err != nil || string(output) != "hello\n" || took <= 0 {
+		t.Fatalf("%q, %v, %v", output, took, err)
+	}
+	s.args = []string{"false"}
+	again, tookThen, err := s.run(t.Context(), o)
+	if err != nil || string(again) != "hello\n" || tookThen != took {
+		t.Errorf("used again: %q, %v, %v; want %v", again, tookThen, err, took)
+	}
+	o.reuse = false
+	if _, _, err := s.run(t.Context(), o); err == nil {
+		t.Error("a step that fails has ended well")
+	}
+	s.args = []string{"echo"}
+	if output, _, err := s.run(t.Context(), o); err != nil || string(output) != "\n" {
+		t.Errorf("after a failure: %q, %v", output, err)
+	}
+}
+
+func TestSkippedAreNamed(t *testing.T) {
+	f := &evidenceFound{ended: map[string]error{"test": nil}, tests: []testEnd{{"a", "TestX", "pass"}, {"a", "TestX/1", "skip"}}}
+	c, err := parseClaim("x\ty\ttest a ^TestX")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"a: 1 passed, 1 skipped: TestX/1"}
+	if diff := cmp.Diff(want, f.judge(c).Details); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -23,6 +23,8 @@ type step struct {
 	name    string
 	args    []string
 	figures func(dir string, output []byte) ([]figure, error)
+	// within is how long it should take at most; 0: as long as it likes.
+	within time.Duration
 }
 
 // steps are in the order in which they run: measurements before the tests warm
@@ -33,8 +35,9 @@ var steps = []step{
 	{name: "load", args: []string{"make", "load", "LOADFLAGS=-out {out}/load.json"}, figures: loadFigures},
 	{name: "corpus", args: []string{"go", "run", "./bench/corpus"}},
 	{name: "conformance", args: []string{"make", "conformance"}},
-	{name: "test", args: []string{"go", "test", "-count=1", "-timeout", "30m", "-json", "./..."}},
+	{name: "test", args: []string{"go", "test", "-count=1", "-timeout", "30m", "-json", "./..."}, within: 10 * time.Minute},
 	{name: "race", args: []string{"make", "race"}},
+	{name: "soak", args: []string{"make", "soak"}},
 	{name: "guests-verify", args: []string{"make", "guests-verify"}},
 }
 
@@ -93,7 +96,7 @@ func runSteps(ctx context.Context, o options, claims []claim) (*evidenceFound, e
 		if !wanted[s.name] || slices.Contains(o.skip, s.name) {
 			continue
 		}
-		output, err := s.run(ctx, o)
+		output, took, err := s.run(ctx, o)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -108,51 +111,59 @@ func runSteps(ctx context.Context, o options, claims []claim) (*evidenceFound, e
 				return nil, fmt.Errorf("step %s: %w", s.name, err)
 			}
 		}
+		if s.within > 0 {
+			found.figures[s.name] = append(found.figures[s.name], figure{
+				Name: "all of step " + s.name, Unit: "s", Ours: took.Seconds(), Target: s.within.Seconds(), OK: took <= s.within,
+			})
+		}
 	}
 	return found, nil
 }
 
-// run runs the step and keeps what it prints in a file, and how it ended in
-// another.
-func (s step) run(ctx context.Context, o options) ([]byte, error) {
+// run runs the step and keeps what it prints in a file, and how long it took, if
+// it ended well, in another.
+func (s step) run(ctx context.Context, o options) (output []byte, took time.Duration, err error) {
 	text, end := filepath.Join(o.out, s.name+".txt"), filepath.Join(o.out, s.name+".ended")
 	if o.reuse {
-		if ended, err := os.ReadFile(end); err == nil && string(ended) == "ok\n" {
-			fmt.Fprintf(os.Stderr, "%-14s taken from %s\n", s.name, text)
-			output, err := os.ReadFile(text)
-			return output, err
+		if ended, err := os.ReadFile(end); err == nil {
+			if took, err := time.ParseDuration(string(ended)); err == nil {
+				fmt.Fprintf(os.Stderr, "%-14s taken from %s\n", s.name, text)
+				output, err := os.ReadFile(text)
+				return output, took, err
+			}
 		}
 	}
 	if err := os.Remove(end); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
+		return nil, 0, err
 	}
 	args := slices.Clone(s.args)
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "{out}", o.out)
 	}
 	if err := os.Remove(text); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
+		return nil, 0, err
 	}
 	file, err := os.OpenFile(text, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var output bytes.Buffer
+	var kept bytes.Buffer
 	begin := time.Now()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Minute
-	cmd.Stdout = io.MultiWriter(file, &output, &progress{name: s.name, begin: begin})
+	cmd.Stdout = io.MultiWriter(file, &kept, &progress{name: s.name, begin: begin})
 	cmd.Stderr = file
 	err = cmd.Run()
-	fmt.Fprintf(os.Stderr, "\r\033[K%-14s %s after %.0f s\n", s.name, outcome(err), time.Since(begin).Seconds())
+	took = time.Since(begin).Round(time.Millisecond)
+	fmt.Fprintf(os.Stderr, "\r\033[K%-14s %s after %.0f s\n", s.name, outcome(err), took.Seconds())
 	if closed := file.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
-		return output.Bytes(), fmt.Errorf("%s: %w; see %s", strings.Join(args, " "), err, text)
+		return kept.Bytes(), took, fmt.Errorf("%s: %w; see %s", strings.Join(args, " "), err, text)
 	}
-	return output.Bytes(), os.WriteFile(end, []byte("ok\n"), 0o644)
+	return kept.Bytes(), took, os.WriteFile(end, []byte(took.String()), 0o644)
 }
 
 func outcome(err error) string {
