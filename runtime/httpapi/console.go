@@ -13,8 +13,9 @@ import (
 var consoleFiles embed.FS
 
 // consolePolicy lets the page load its own files and ask its own server, and
-// nothing else: no script or style in the page's text, no other host.
-const consolePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+// nothing else: no script or style in the page's text, no other host. Pictures that
+// code handed back are data URLs, of nobody's origin.
+const consolePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 var consoleTypes = map[string]string{

@@ -5,10 +5,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mayfly-run/mayfly/runtime"
@@ -58,6 +61,13 @@ func browser(t *testing.T, w *world, script string, do map[string]func()) {
 	}
 	cmd := exec.CommandContext(t.Context(), "node", path)
 	cmd.Env = append(os.Environ(), "CONSOLE_URL="+w.url, "CONSOLE_SHOTS="+shots, "CONSOLE_PROFILE="+t.TempDir())
+	files := t.TempDir()
+	for name, content := range w.files {
+		if err := os.WriteFile(filepath.Join(files, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd.Env = append(cmd.Env, "CONSOLE_FILES="+files, "CONSOLE_TRAP="+w.trap)
 	for name, token := range w.tokens {
 		cmd.Env = append(cmd.Env, "TOKEN_"+name+"="+token)
 	}
@@ -142,22 +152,59 @@ func TestConsoleDecisions(t *testing.T) {
 		},
 		"wait":    func() { go func() { called <- w.do("agent", "POST", "/v1/tools/waits/call", `{"args":{}}`) }() },
 		"release": func() { close(release); <-called },
+		"files":   func() { w.must(200, "agent", "POST", "/v1/exec", `{"code":"files"}`) },
 	})
 }
 
-// TestConsolePlayground: code in a real interpreter of each language, with rows that
-// are dropped in, and limits that hold.
-func TestConsolePlayground(t *testing.T) {
+// withGuests has real interpreters run code.
+func withGuests(t *testing.T) func(*world) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, func(w *world) {
+	return func(w *world) {
 		w.sandboxes = func(ctx context.Context, guest string) (sandbox.Sandbox, error) {
 			return runtime.OpenSandbox(ctx, runtime.SandboxConfig{Guest: guest, CacheDir: filepath.Join(cache, "mayfly")})
 		}
-	})
+	}
+}
+
+// TestConsolePlayground: code in a real interpreter of each language, with rows that
+// are dropped in, as text or not, and limits that hold.
+func TestConsolePlayground(t *testing.T) {
+	w := newWorld(t, withGuests(t))
+	w.files = map[string]string{"orders.parquet": parquetOrders(t), "orders.xlsx": workbook(t)}
 	browser(t, w, "playground", nil)
+}
+
+// TestConsoleArtifacts: pictures that code hands back are shown, and what is in them
+// neither runs nor asks anybody for anything. The same picture does both where there
+// are no rules.
+func TestConsoleArtifacts(t *testing.T) {
+	w := newWorld(t, withGuests(t))
+	var mu sync.Mutex
+	asked := make(map[string]bool)
+	trap := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.URL.Path] = true
+		mu.Unlock()
+		rw.Header().Set("Access-Control-Allow-Origin", "*")
+	}))
+	defer trap.Close()
+	w.trap = trap.URL
+	browser(t, w, "artifacts", nil)
+	mu.Lock()
+	defer mu.Unlock()
+	for _, way := range []string{"image", "use", "style", "script", "foreign"} {
+		if !asked["/control/"+way] {
+			t.Errorf("the control did not ask by way of %s; it asked %v", way, asked)
+		}
+	}
+	for path := range asked {
+		if !strings.HasPrefix(path, "/control/") && path != "/favicon.ico" { // the control's page has none
+			t.Errorf("a picture asked for %s", path)
+		}
+	}
 }
 
 // TestConsoleAway: the console says when the token does not hold any longer and when
@@ -186,6 +233,9 @@ func TestConsoleFiles(t *testing.T) {
 	w := newWorld(t, nil)
 	page := w.must(200, "", "GET", "/", "")
 	policy := page.header.Get("Content-Security-Policy")
+	if !strings.Contains(policy, "; img-src 'self' data:;") || strings.Count(policy, ":") != 1 {
+		t.Errorf("the policy lets more in than its own files and data URLs of pictures: %s", policy)
+	}
 	if strings.Contains(policy, "unsafe") || !strings.HasPrefix(policy, "default-src 'none'") || !strings.Contains(page.text, "console/main.js") {
 		t.Errorf("the page, with the policy %q: %s", policy, page.text)
 	}

@@ -1,13 +1,10 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -15,7 +12,6 @@ import (
 
 	"github.com/mayfly-run/mayfly/runtime"
 	"github.com/mayfly-run/mayfly/sandbox"
-	"github.com/mayfly-run/mayfly/sandbox/rows"
 )
 
 // execRequest is a piece of code of the caller's own.
@@ -24,22 +20,13 @@ type execRequest struct {
 	Language runtime.Language `json:"language"` // default python
 	// Globals are variables for the code, by name.
 	Globals map[string]jsontext.Value `json:"globals"`
-	// Tables are variables too, read from text as sandbox/rows does.
+	// Tables are variables too, read as sandbox/rows does.
 	Tables map[string]tableText `json:"tables"`
 	Limits execLimits           `json:"limits"`
 	// Run, Approval and Call are those of a call.
 	Run      string `json:"run"`
 	Approval string `json:"approval"`
 	Call     string `json:"call"`
-}
-
-type tableText struct {
-	Format rows.Format `json:"format"` // empty: found out
-	Text   string      `json:"text"`
-	// Data is in place of Text what is no text, in base64.
-	Data []byte `json:"data"`
-	// Sheet is the sheet of an Excel workbook; empty: the first.
-	Sheet string `json:"sheet"`
 }
 
 // execLimits can only tighten what the server allows.
@@ -60,7 +47,7 @@ func (q *request) exec() answer {
 	if refused != nil {
 		return no(refused)
 	}
-	globals, refused := in.globals()
+	globals, refused := q.globals(in)
 	if refused != nil {
 		return no(refused)
 	}
@@ -96,44 +83,6 @@ func (l execLimits) within(most sandbox.Limits) (sandbox.Limits, *refused) {
 	}
 	return most, nil
 }
-
-// globals are the variables for the code.
-func (in execRequest) globals() (map[string]any, *refused) {
-	globals := make(map[string]any, len(in.Globals)+len(in.Tables))
-	for name, value := range in.Globals {
-		globals[name] = sandbox.RawJSON(value)
-	}
-	for name, table := range in.Tables {
-		where := "/tables/" + jsonPointerEscape.Replace(name)
-		if _, taken := globals[name]; taken {
-			return nil, refuse(http.StatusBadRequest, "bad_request", where, "a global has this name too")
-		}
-		if table.Text != "" && table.Data != nil {
-			return nil, refuse(http.StatusBadRequest, "bad_request", where, "a table is given as text or as data, not both")
-		}
-		input, from := io.Reader(strings.NewReader(table.Text)), "text"
-		if table.Data != nil {
-			input, from = bytes.NewReader(table.Data), "data"
-		}
-		options := rows.Options{Name: from, Format: table.Format, Sheet: table.Sheet}
-		switch table.Format {
-		case "", rows.JSON, rows.JSONLines, rows.CSV, rows.TSV, rows.Parquet, rows.Excel:
-		default:
-			return nil, refuse(http.StatusBadRequest, "bad_request", where+"/format", "the format is one of %s", rows.FormatNames)
-		}
-		read, err := rows.Read(input, options)
-		if err != nil {
-			return nil, refuse(http.StatusUnprocessableEntity, "bad_table", where+"/"+from, "%v", err)
-		}
-		globals[name] = read.JSON
-		if read.Table != nil {
-			globals[name] = read.Table
-		}
-	}
-	return globals, nil
-}
-
-var jsonPointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
 // digest stands for a value where a person approves a call.
 func (in execRequest) digest(value any) string {

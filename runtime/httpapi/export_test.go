@@ -16,3 +16,9 @@ func Routes() [][3]string {
 	}
 	return all
 }
+
+// Held is how much of what all requests may have together is taken.
+func (s *Server) Held() int64 { return s.bodies.Load() }
+
+// Hold takes as much as another request would.
+func (s *Server) Hold(n int64) { s.bodies.Add(n) }

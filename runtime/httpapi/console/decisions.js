@@ -1,5 +1,5 @@
 import { outcome } from "./calls.js";
-import { clock, el, empty, micros, runLink, tag } from "./dom.js";
+import { bytes, clock, el, empty, micros, runLink, tag } from "./dom.js";
 
 // steps are the governor's, in order: who calls, and the nine.
 const steps = [
@@ -58,6 +58,7 @@ export function card(call) {
     el("div", { class: "head" }, el("h3", {}, call.tool), tag(outcome(call)), el("span", { class: "dim" }, clock(call.time), " · run ", runLink(call.run))),
     d && d.outcome !== "allow" ? el("p", {}, d.reason, " ", el("span", { class: "dim" }, `(${d.step}: ${d.code})`)) : null,
     e?.error_type && e.error_type.toLowerCase() !== e.outcome ? el("p", {}, "The tool failed: ", el("span", { class: "failed" }, e.error_type)) : null,
+    e?.artifacts?.length ? el("p", {}, "Files handed back: ", e.artifacts.map((a) => `${a.name} (${bytes(a.size)})`).join(", ")) : null,
     e?.missing_layers?.length ? el("p", { class: "bad" }, "Ran without layers that this host does not have: " + e.missing_layers.join(", ")) : null,
     el("ol", { class: "steps", "aria-label": "Steps" }, steps.map(([name, what], i) => step(call, name, what, i))));
 }

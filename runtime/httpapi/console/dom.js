@@ -85,5 +85,6 @@ setInterval(() => {
 }, 10_000);
 
 export const micros = (us) => (us >= 1e6 ? (us / 1e6).toFixed(2) + " s" : us >= 1000 ? (us / 1000).toFixed(1) + " ms" : Math.round(us) + " µs");
+export const bytes = (n) => (n < 1000 ? n + (n === 1 ? " byte" : " bytes") : n < 1e6 ? (n / 1e3).toFixed(1) + " kB" : (n / 1e6).toFixed(1) + " MB");
 export const path = (...parts) => parts.map((p) => encodeURIComponent(p)).join("/");
 export const runLink = (id) => el("a", { href: "#run/" + path(id), title: "Run " + visible(id) }, id.length > 12 ? id.slice(0, 8) + "…" : id);

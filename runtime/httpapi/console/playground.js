@@ -1,5 +1,6 @@
 import { ask } from "./api.js";
-import { el, empty, say, wrong } from "./dom.js";
+import { bytes, el, empty, say, wrong } from "./dom.js";
+import { readFile } from "./files.js";
 import { result } from "./result.js";
 
 const samples = {
@@ -8,7 +9,10 @@ const samples = {
 };
 
 // What was typed stays while the tab does.
-const kept = { code: samples.python, rows: "region,amount\nnorth,10\nsouth,25\nnorth,5\n", language: "python", timeout: "", memory: "" };
+const kept = { code: samples.python, rows: "region,amount\nnorth,10\nsouth,25\nnorth,5\n", language: "python", timeout: "", memory: "", sheet: "" };
+// What was dropped: the name of a text that is still as it was, or a file that is no
+// text, which stands in place of what was typed.
+let named = "", packed = null;
 
 export function playground({ me }) {
   if (!me.exec) {
@@ -38,7 +42,8 @@ export function playground({ me }) {
     const body = { code: code.value, language: language.value, limits: {} };
     if (timeout.value) body.limits.timeout_ms = Number(timeout.value);
     if (memory.value) body.limits.max_memory_mb = Number(memory.value);
-    if (rows.value.trim()) body.tables = { rows: { text: rows.value } };
+    if (packed) body.tables = { rows: { name: packed.name, data: packed.data, ...(kept.sheet && packed.workbook ? { sheet: kept.sheet } : {}) } };
+    else if (rows.value.trim()) body.tables = { rows: { ...(named && { name: named }), text: rows.value } };
     const request = JSON.stringify(body), began = performance.now();
     if (new Blob([request]).size > me.max_request_bytes) return out.replaceChildren(wrong(`Code and rows are too large: together they may have ${me.max_request_bytes} bytes.`));
     const gaveUp = new AbortController();
@@ -64,20 +69,32 @@ export function playground({ me }) {
 // dropped is where rows are typed, chosen or dropped.
 function dropped(rows, me) {
   const take = async (file) => {
-    if (file.size > me.max_request_bytes) return say(`${file.name} is too large: a request may have ${me.max_request_bytes} bytes.`);
-    try {
-      rows.value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-    } catch {
-      return say(`${file.name} is not UTF-8 text.`);
+    let got;
+    try { got = await readFile(file, me.max_request_bytes); } catch (error) { return say(error.message); }
+    if (got.text === undefined) packed = got;
+    else {
+      packed = null;
+      rows.value = got.text;
+      rows.dispatchEvent(new Event("input"));
+      named = got.name;
     }
-    rows.dispatchEvent(new Event("input"));
+    show();
     say(file.name + " was read.");
   };
-  const file = el("input", { type: "file", class: "visually-hidden", accept: ".csv,.tsv,.json,.jsonl,.ndjson", onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ""; } });
+  rows.addEventListener("input", () => (named = ""));
+  const file = el("input", { type: "file", class: "visually-hidden", accept: ".csv,.tsv,.tab,.json,.jsonl,.ndjson,.parquet,.xlsx,.xlsm,.gz,.zst,.zstd", onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ""; } });
+  const sheet = el("input", { value: kept.sheet, placeholder: "the first", spellcheck: "false", oninput: () => (kept.sheet = sheet.value) });
+  const typed = el("label", { class: "wide" }, "Rows, as the variable rows: CSV, TSV, JSON or JSON Lines", rows), held = el("div", {});
+  const show = () => {
+    typed.hidden = packed !== null;
+    held.replaceChildren(...(packed ? [el("p", { class: "row" }, "Rows, as the variable rows: ", el("span", { class: "mono" }, packed.name), el("span", { class: "dim" }, bytes(packed.size)),
+      el("button", { type: "button", onclick: () => { packed = null; show(); rows.focus(); } }, "Remove")),
+    packed.workbook ? el("label", {}, "Sheet", sheet) : null].filter(Boolean) : []));
+  };
+  show();
   const drop = el("div", { class: "drop",
     ondragover: (e) => { e.preventDefault(); drop.classList.add("over"); }, ondragleave: () => drop.classList.remove("over"),
     ondrop: (e) => { e.preventDefault(); drop.classList.remove("over"); if (e.dataTransfer.files[0]) take(e.dataTransfer.files[0]); },
-  }, el("label", { class: "wide" }, "Rows, as the variable rows: CSV, TSV, JSON or JSON Lines", rows),
-    el("p", { class: "row" }, el("label", { class: "button" }, file, "Choose a file"), el("span", { class: "dim" }, "or drop one here")));
+  }, typed, held, el("p", { class: "row" }, el("label", { class: "button" }, file, "Choose a file"), el("span", { class: "dim" }, "or drop one here; Parquet, Excel, gzip and zstd too")));
   return drop;
 }

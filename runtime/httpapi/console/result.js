@@ -1,11 +1,12 @@
 import { chart, points } from "./chart.js";
 import { el, table, tag, text, wrong } from "./dom.js";
+import { artifacts } from "./files.js";
 import { entries, isNumber, isObject, write } from "./json.js";
 
 const mostRows = 1000;
 
 // result shows what a piece of code gave: its value as a table, a chart or JSON,
-// what it printed, and why it failed.
+// what it printed, the files that it handed back, and why it failed.
 export function result({ data, problem }, took) {
   if (!data.outcome) return [wrong(problem)];
   const nodes = [el("div", { class: "head" }, el("h2", {}, "Result"), tag(data.outcome), el("span", { class: "dim" }, `${took} ms in all`))];
@@ -19,6 +20,8 @@ export function result({ data, problem }, took) {
   if (data.approval) nodes.push(el("p", {}, "Approval ", el("span", { class: "mono" }, data.approval)));
   if (output.value !== undefined) nodes.push(views(output.value));
   else if (typeof data.output === "string") nodes.push(text(data.output, "Output"));
+  const files = artifacts(data.artifacts);
+  if (files) nodes.push(files);
   return nodes;
 }
 

@@ -74,4 +74,8 @@ await look("tool");
 await page.getByRole("link", { name: "Playground" }).click();
 await page.getByText("A token for all tenants runs no code").waitFor();
 await look("playground-none");
+// Files that a call handed back are named; what is in them, the trace does not have.
+await page.getByRole("link", { name: "Decisions" }).click();
+await host("files");
+await page.locator("article[data-call]", { hasText: "Files handed back: a.svg (6 bytes)" }).waitFor();
 await end();

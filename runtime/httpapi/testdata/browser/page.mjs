@@ -9,7 +9,7 @@ import { chromium } from "playwright-core";
 export const url = process.env.CONSOLE_URL, shots = process.env.CONSOLE_SHOTS;
 if (shots) mkdirSync(shots, { recursive: true });
 
-const context = await chromium.launchPersistentContext(process.env.CONSOLE_PROFILE, {
+export const context = await chromium.launchPersistentContext(process.env.CONSOLE_PROFILE, {
   executablePath: "/usr/bin/chromium", headless: true, viewport: { width: 1200, height: 900 }, timeout: 120_000,
   args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
@@ -38,7 +38,7 @@ async function controls() {
   await page.goto(url);
   const refused = await page.evaluate(() => { try { document.body.innerHTML = "<p></p>"; return false; } catch { return true; } });
   assert.ok(refused, "markup can be made of text");
-  await page.evaluate(() => { const s = document.createElement("img"); s.src = "data:,x"; document.body.append(s); });
+  await page.evaluate(() => { const s = document.createElement("img"); s.src = "http://127.0.0.1:1/x.png"; document.body.append(s); });
   await until(() => wrong.some((w) => w.startsWith("policy: img-src")) && wrong.some((w) => w.startsWith("policy: require-trusted-types-for")), "violations of the policy are not recorded");
   await page.waitForTimeout(100); // the browser's console says the same
   wrong.length = outside.length = 0;
@@ -94,7 +94,7 @@ export async function tabTo(name, within = "body") {
 // look checks what is on the page in light and dark, wide and narrow, and keeps
 // pictures if they are wanted.
 export async function look(name) {
-  assert.equal(await page.locator("main img, main script, main iframe, header img:not([src='console/icon.svg'])").count(), 0, name + ": a planted element is in the page");
+  assert.equal(await page.locator("main img:not(figure.artifact > img[src^='data:image/']), main script, main iframe, header img:not([src='console/icon.svg'])").count(), 0, name + ": a planted element is in the page");
   for (const [width, height] of [[1200, 900], [360, 800]]) {
     await page.setViewportSize({ width, height });
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

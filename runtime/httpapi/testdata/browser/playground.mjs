@@ -1,5 +1,8 @@
 // Runs code on rows that are dropped in.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { end, enter, expected, look, page, until } from "./page.mjs";
 
 const small = "9007199254740993", big = "1234567890123456789012345678901234567890";
@@ -15,12 +18,12 @@ async function run(code) {
   await until(async () => !(await page.getByRole("button", { name: "Run", exact: true }).getAttribute("aria-disabled")), "the call does not end");
   return (await result.locator(".tag").count()) ? result.locator(".tag").innerText() : result.innerText();
 }
-const drop = async (name, text) => {
-  const data = await page.evaluateHandle(([name, text]) => {
+const drop = async (name, content) => {
+  const data = await page.evaluateHandle(([name, content]) => {
     const d = new DataTransfer();
-    d.items.add(new File([text], name));
+    d.items.add(new File([Uint8Array.from(atob(content), (c) => c.charCodeAt(0))], name));
     return d;
-  }, [name, text]);
+  }, [name, Buffer.from(content).toString("base64")]);
   await page.locator(".drop").dispatchEvent("drop", { dataTransfer: data });
   await page.getByText(name + " was read.").waitFor();
 };
@@ -51,6 +54,58 @@ await show("JSON");
 assert.deepEqual((await result.locator("pre").innerText()).match(/\d+/g), [big, small]);
 await page.locator("input[type=file]").setInputFiles({ name: "more.jsonl", mimeType: "text/plain", buffer: Buffer.from('{"units": 7}\n{"units": 9}\n') });
 await page.getByText("more.jsonl was read.").waitFor();
+
+// What is no text: Parquet, Excel with another sheet, packed text.
+const orders = (name) => readFileSync(join(process.env.CONSOLE_FILES, name));
+await drop("orders.parquet", orders("orders.parquet"));
+assert.equal(await page.locator("#rows").isVisible(), false, "what was typed is still there beside the file");
+assert.equal(await run("rows"), "ok");
+assert.deepEqual(await cells(), [["north", small], ["south", "4"]]);
+await look("parquet");
+await page.getByRole("link", { name: "Tools" }).click();
+await page.getByRole("link", { name: "Playground" }).click();
+assert.equal(await run("rows"), "ok", "a file is kept while the tab is");
+await drop("orders.xlsx", orders("orders.xlsx"));
+assert.equal(await run("rows"), "ok");
+assert.deepEqual(await cells(), [["west", "11"]]);
+await page.getByLabel("Sheet").fill("Second");
+assert.equal(await run("rows"), "ok");
+assert.deepEqual(await cells(), [["east", "22"]]);
+await page.getByLabel("Sheet").fill("Third");
+assert.match(await run("rows"), /orders\.xlsx.*Third|Third/);
+await page.getByLabel("Sheet").fill("");
+await drop("sales.json.gz", gzipSync(`[{"n": ${big}}]`));
+assert.equal(await page.getByLabel("Sheet").count(), 0);
+assert.equal(await run("rows[0]['n'] + 1"), "ok");
+assert.ok((await result.innerText()).includes(String(BigInt(big) + 1n)));
+const plain = Buffer.from("a\tb\n1\t2\n"); // in a frame of one raw block
+await drop("sales.tsv.zst", Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, plain.length, (plain.length << 3) | 1, 0, 0]), plain]));
+assert.equal(await run("rows"), "ok");
+assert.deepEqual(await cells(), [["1", "2"]]);
+await drop("bad.csv.gz", gzipSync("a,b\n1,2\n").subarray(0, 20));
+assert.match(await run("rows"), /bad\.csv\.gz/);
+await look("bad-packed");
+await page.getByRole("button", { name: "Remove" }).press("Enter");
+assert.equal(await page.locator("#rows").isVisible(), true);
+assert.equal(await page.evaluate(() => document.activeElement.id), "rows");
+// A name tells what the text does not: an object on one line.
+await drop("one.json", '{"a": 1}');
+await run("rows");
+const asJSON = await result.innerText();
+await page.locator("#rows").fill('{"a": 1}');
+assert.equal(await run("len(rows)"), "ok");
+assert.notEqual(await result.innerText(), asJSON);
+for (const [name, content] of [["latin1.csv", Buffer.from([0x61, 0xe9, 0x0a])], ["large.parquet", Buffer.concat([Buffer.from("PAR1"), Buffer.alloc(7_000_000)])]]) {
+  const data = await page.evaluateHandle(([name, content]) => {
+    const d = new DataTransfer();
+    d.items.add(new File([Uint8Array.from(atob(content), (c) => c.charCodeAt(0))], name));
+    return d;
+  }, [name, content.toString("base64")]);
+  await page.locator(".drop").dispatchEvent("drop", { dataTransfer: data });
+  await page.getByText(new RegExp(`${name} is (neither|too large)`)).waitFor();
+}
+assert.equal(await page.locator("#rows").inputValue(), '{"a": 1}', "what could not be read took the place of what was there");
+await drop("more.jsonl", '{"units": 7}\n{"units": 9}\n');
 
 // JavaScript.
 await page.getByLabel("Language").selectOption("js");

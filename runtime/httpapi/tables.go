@@ -1,0 +1,136 @@
+package httpapi
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/mayfly-run/mayfly/sandbox"
+	"github.com/mayfly-run/mayfly/sandbox/rows"
+)
+
+// tableText is a file of rows.
+type tableText struct {
+	// Name is what errors call the file; its ending may tell the format.
+	Name   string      `json:"name"`
+	Format rows.Format `json:"format"` // empty: found out
+	Text   string      `json:"text"`
+	// Data is in place of Text what is no text, in base64: Parquet, an Excel
+	// workbook, or any of the formats packed with gzip or zstd. What the tables of
+	// a request unpack to may be as long as a request.
+	Data []byte `json:"data"`
+	// Sheet is the sheet of an Excel workbook; empty: the first.
+	Sheet string `json:"sheet"`
+}
+
+// globals are the variables for the code.
+func (q *request) globals(in execRequest) (map[string]any, *refused) {
+	globals := make(map[string]any, len(in.Globals)+len(in.Tables))
+	for name, value := range in.Globals {
+		globals[name] = sandbox.RawJSON(value)
+	}
+	share := q.unpackShare(in.Tables)
+	for name, table := range in.Tables {
+		where := "/tables/" + jsonPointerEscape.Replace(name)
+		if _, taken := globals[name]; taken {
+			return nil, refuse(http.StatusBadRequest, "bad_request", where, "a global has this name too")
+		}
+		value, refused := q.table(table, where, share)
+		if refused != nil {
+			return nil, refused
+		}
+		globals[name] = value
+	}
+	return globals, nil
+}
+
+var jsonPointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+
+// unpackShare is how much each table with data may unpack to: together as much as
+// a request may have, and no more than there would be room for if this request were
+// the only one.
+func (q *request) unpackShare(tables map[string]tableText) int64 {
+	packed := int64(0)
+	for _, t := range tables {
+		if t.Data != nil {
+			packed++
+		}
+	}
+	most := min(q.s.config.MaxBody, q.s.config.MaxBodies-q.held)
+	return max(1, most/max(1, packed))
+}
+
+// table reads one table.
+func (q *request) table(t tableText, where string, share int64) (any, *refused) {
+	if len(t.Name) > maxText || len(t.Sheet) > maxText {
+		return nil, refuse(http.StatusBadRequest, "bad_request", where, "a name is too long")
+	}
+	if t.Text != "" && t.Data != nil {
+		return nil, refuse(http.StatusBadRequest, "bad_request", where, "a table is given as text or as data, not both")
+	}
+	switch t.Format {
+	case "", rows.JSON, rows.JSONLines, rows.CSV, rows.TSV, rows.Parquet, rows.Excel:
+	default:
+		return nil, refuse(http.StatusBadRequest, "bad_request", where+"/format", "the format is one of %s", rows.FormatNames)
+	}
+	options := rows.Options{Name: t.Name, Format: t.Format, Sheet: t.Sheet}
+	input, from := io.Reader(strings.NewReader(t.Text)), "text"
+	if t.Data != nil {
+		// A small body can unpack to much, of which there is no telling before. So it
+		// takes its room beside the bodies first, and gives back what it did not need.
+		refused := q.hold(share)
+		if refused != nil {
+			return nil, refused
+		}
+		input, from = bytes.NewReader(t.Data), "data"
+		options.MaxBytes, options.MaxCells = share, int(max(1, share/2)) // as many values as text of that length has
+	}
+	if options.Name == "" {
+		options.Name = from
+	}
+	read, err := rows.Read(input, options)
+	if t.Data != nil {
+		q.release(share - min(share, sizeOf(read)))
+	}
+	if err != nil {
+		return nil, refuse(http.StatusUnprocessableEntity, "bad_table", where+"/"+from, "%v", err)
+	}
+	if read.Table != nil {
+		return read.Table, nil
+	}
+	return read.JSON, nil
+}
+
+// hold takes room for n bytes beside all that is being read or answered.
+func (q *request) hold(n int64) *refused {
+	q.held += n
+	if q.s.bodies.Add(n) > q.s.config.MaxBodies {
+		q.release(n)
+		return q.s.busy("other requests are being read or answered, and all together would be too long")
+	}
+	return nil
+}
+
+// release gives room back before the request ends.
+func (q *request) release(n int64) {
+	q.held -= n
+	q.s.bodies.Add(-n)
+}
+
+// sizeOf is how long rows would be as text, about: two bytes for a value and its
+// separator, and texts as they are.
+func sizeOf(r rows.Rows) int64 {
+	if r.Table == nil {
+		return int64(len(r.JSON))
+	}
+	size := 2 * int64(r.Len) * int64(len(r.Table.Columns))
+	for _, row := range r.Table.Rows {
+		for _, value := range row {
+			if text, ok := value.(string); ok {
+				size += int64(len(text))
+			}
+		}
+	}
+	return size
+}
