@@ -22,6 +22,9 @@ type Package struct {
 	Modules []string `json:"modules"`
 	// Tier says what an import costs a call.
 	Tier Tier `json:"tier"`
+	// Imported are the modules that are imported into the image, for TierImage.
+	// Others may be imported by them.
+	Imported []string `json:"imported,omitzero"`
 	// Why says what it is good for, or "needed by" which other package.
 	Why string `json:"why"`
 	// Input is the file that it comes from.
@@ -68,9 +71,16 @@ func readPackage(line string) (Package, error) {
 	if len(fields) != packageFields || slices.Contains(fields, "") {
 		return Package{}, fmt.Errorf("%d fields, want %d that are not empty", len(fields), packageFields)
 	}
+	tier, below, _ := strings.Cut(fields[3], " ")
 	p := Package{
-		Licence: fields[2], Tier: Tier(fields[3]), Modules: strings.Fields(fields[4]), Why: fields[6],
+		Licence: fields[2], Tier: Tier(tier), Modules: strings.Fields(fields[4]), Why: fields[6],
 		Input: Input{File: fields[1], SHA256: fields[0]},
+	}
+	if p.Tier == TierImage {
+		p.Imported = append(p.Imported, p.Modules...)
+		for name := range strings.FieldsSeq(below) {
+			p.Imported = append(p.Imported, p.Modules[0]+"."+name)
+		}
 	}
 	parts := strings.Split(path.Base(fields[1]), "_")
 	if len(parts) != 3 {

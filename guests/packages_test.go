@@ -127,7 +127,7 @@ func TestReadPackages(t *testing.T) {
 	line := func(fields ...string) string { return strings.Join(fields, "\t") + "\n" }
 	const file = "pool/main/x/x/python3-x_1:2.0.1+dfsg-3+b1_all.deb"
 	tests := []struct{ name, text, want string }{
-		{"whole", line(sum, file, "MIT", "image", "x", "-", "tables"), ""},
+		{"whole", line(sum, file, "MIT", "image y", "x", "-", "tables"), ""},
 		{"a field less", line(sum, file, "MIT", "image", "x", "-"), "6 fields"},
 		{"an empty field", line(sum, file, "", "image", "x", "-", "tables"), "7 fields"},
 		{"an unknown tier", line(sum, file, "MIT", "always", "x", "-", "tables"), `no tier "always"`},
@@ -142,7 +142,7 @@ func TestReadPackages(t *testing.T) {
 				}
 				return
 			}
-			want := []Package{{"x", "2.0.1", "MIT", []string{"x"}, TierImage, "tables", Input{file, sum}}}
+			want := []Package{{"x", "2.0.1", "MIT", []string{"x"}, TierImage, []string{"x", "x.y"}, "tables", Input{file, sum}}}
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}

@@ -44,6 +44,7 @@ def read_list(path):
         package["name"], package["debian"] = package["file"].rpartition("/")[2].split("_")[:2]
         for column in ("modules", "data"):
             package[column] = [] if package[column] == "-" else package[column].split()
+        package["tier"], *package["below"] = package["tier"].split()
         if package["tier"] not in TIERS:
             sys.exit(f"pack: {path.name}:{number}: a tier is one of {TIERS}")
         packages.append(package)
@@ -230,7 +231,11 @@ def main(here, unpacked, zoneinfo, builtins, out):
             for name, text in known[1].items():
                 pack.files.add(f"dist-info/{known[0]}/{name}", text.encode())
         if package["tier"] == "image":
-            pack.image += package["modules"]
+            wanted = package["modules"] + [f"{package['modules'][0]}.{name}" for name in package["below"]]
+            unknown = set(wanted) - set(pack.modules.index)
+            if unknown:
+                sys.exit(f"pack: {package['name']} has no modules {sorted(unknown)} for the image")
+            pack.image += wanted
         print(f"{package['name']} {pack.size() - before} bytes")
     if pack.edits:
         sys.exit(f"pack: edits.txt names modules that are not there: {sorted(pack.edits)}")
