@@ -22,7 +22,7 @@ import urllib.error
 import urllib.request
 
 PROCESSES = "there are no processes here to start or to talk to; do it in Python"
-SIGNALS = "signals do not exist here; use a loop with time.monotonic() for timeouts"
+SIGNALS = "no signal ever comes here; use a loop with time.monotonic() for timeouts"
 THREADS = "threads do not exist here; call the function directly, or use asyncio"
 NETWORK = "there is no network here; everything a program needs must be in its arguments"
 
@@ -42,14 +42,15 @@ def denied(sentence):
 
 
 def unsupported(sentence):
-    # An OSError that is a ValueError too, which is what callers of
-    # signal.signal() in the library are ready for.
+    # An OSError that is a ValueError too: callers are ready for one of them.
     return lambda: io.UnsupportedOperation(sentence)
 
 
 def close(place, names, error):
     for name in names.split():
-        setattr(place, name, door(name, error))
+        refuse = door(name, error)
+        refuse.__module__ = getattr(place, "__module__", place.__name__)
+        setattr(place, name, refuse)
 
 
 def install():
@@ -70,14 +71,37 @@ def install():
             denied(PROCESSES),
         )
 
-    # Set while the image starts, and no use without signals.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Programs register handlers in passing, so that works. What a program would
+    # wait for in vain does not.
     for module in (signal, _signal):
-        close(
-            module,
-            "signal alarm setitimer raise_signal pause pthread_kill sigwait set_wakeup_fd siginterrupt",
-            unsupported(SIGNALS),
-        )
+        close(module, "alarm setitimer pause pthread_kill sigwait siginterrupt", unsupported(SIGNALS))
+    raise_signal = _signal.raise_signal
+
+    def raise_handled(signalnum, /):
+        """Send a signal to the executing process."""
+        # Without a handler it would end the process, which is the interpreter.
+        if _signal.getsignal(signalnum) in (_signal.SIG_DFL, None):
+            raise io.UnsupportedOperation(PROCESSES)
+        raise_signal(signalnum)
+
+    raise_handled.__name__ = raise_handled.__qualname__ = "raise_signal"
+    raise_handled.__module__ = "signal"
+    signal.raise_signal = _signal.raise_signal = raise_handled
+    # With the names that a program gives to setitimer().
+    signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF = range(3)
+    refuse_kill = os.kill
+
+    def kill(*args):
+        """Send a signal to this process, the only one that there is."""
+        if len(args) != 2 or args[0] != os.getpid():
+            refuse_kill()
+        if args[1] != 0:
+            raise_handled(args[1])
+
+    kill.__qualname__, kill.__module__ = "kill", "os"
+    os.kill = kill
+    # As it is set where Python installs its own handlers.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     close(_thread, "start_new_thread start_joinable_thread start_new", lambda: RuntimeError(THREADS))
     threading._start_joinable_thread = _thread.start_joinable_thread

@@ -63,4 +63,8 @@ class Finder:
 
 
 def install():
+    # Python leaves frames of the import system out of the traceback of an
+    # ImportError; it goes by the file.
+    code = Finder.find_spec.__code__.replace(co_filename="<frozen importlib._bootstrap>")
+    Finder.find_spec.__code__ = code
     sys.meta_path.append(Finder)

@@ -1,3 +1,0 @@
-# What sysconfig reads for this platform. The real file describes a compiler
-# and an installation, neither of which a guest has.
-build_time_vars = {}
