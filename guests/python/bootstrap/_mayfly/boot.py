@@ -13,8 +13,9 @@ decimal difflib dis email email.message enum errno fnmatch fractions functools g
 hmac html html.parser importlib.util inspect io ipaddress itertools json keyword linecache locale logging logging.handlers
 marshal math numbers operator os os.path pathlib pickle platform pprint queue random re reprlib sched secrets select
 selectors shelve shlex shutil signal socket sqlite3 stat statistics string stringprep struct subprocess sys tempfile
-textwrap threading time timeit token tokenize traceback types typing unicodedata unittest unittest.mock urllib.error
-urllib.parse urllib.request uuid warnings weakref xml.etree.ElementTree zipfile zlib zoneinfo bz2 lzma gzip tarfile
+textwrap threading time timeit token tokenize tomllib traceback types typing unicodedata unittest unittest.mock
+urllib.error urllib.parse urllib.request uuid warnings weakref xml.dom.minidom xml.etree.ElementTree zipfile zlib zoneinfo
+bz2 lzma gzip tarfile
 _pylong _strptime _pydatetime encodings.idna encodings.latin_1 encodings.ascii encodings.utf_16 encodings.utf_8_sig
 encodings.unicode_escape encodings.raw_unicode_escape encodings.cp1252 encodings.cp437
 """.split()
