@@ -32,28 +32,43 @@ const libraryDepth = 10_000
 
 // Parse reads exactly one JSON value. A returned error is an *[Error].
 func Parse(text []byte, limits Limits) (any, error) {
+	p, err := newParser(text, limits)
+	if err != nil {
+		return nil, err
+	}
+	v, err := p.value()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// newParser makes a parser. It fails if the text is too long.
+func newParser(text []byte, limits Limits) (*parser, error) {
 	if limits.MaxBytes <= 0 {
 		limits.MaxBytes = DefaultMaxBytes
 	}
 	if limits.MaxDepth <= 0 {
 		limits.MaxDepth = DefaultMaxDepth
 	}
-	limits.MaxDepth = min(limits.MaxDepth, libraryDepth)
 	if len(text) > limits.MaxBytes {
 		return nil, &Error{Code: TooLarge, Offset: limits.MaxBytes, Reason: fmt.Sprintf("more than %d bytes of JSON", limits.MaxBytes)}
 	}
-	p := parser{text: text, dec: jsontext.NewDecoder(bytes.NewBuffer(text)), maxDepth: limits.MaxDepth}
-	v, err := p.value()
-	if err != nil {
-		return nil, err
-	}
+	return &parser{text: text, dec: jsontext.NewDecoder(bytes.NewBuffer(text)), maxDepth: min(limits.MaxDepth, libraryDepth)}, nil
+}
+
+// end sees to it that nothing follows the value.
+func (p *parser) end() error {
 	end := p.dec.InputOffset()
 	if _, err := p.dec.ReadToken(); err != io.EOF {
-		rest := text[end:]
+		rest := p.text[end:]
 		at := int(end) + len(rest) - len(bytes.TrimLeft(rest, " \t\r\n"))
-		return nil, &Error{Code: Syntax, Offset: at, Reason: "text after the end of the value"}
+		return &Error{Code: Syntax, Offset: at, Reason: "text after the end of the value"}
 	}
-	return v, nil
+	return nil
 }
 
 type parser struct {

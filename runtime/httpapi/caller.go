@@ -72,10 +72,14 @@ func (c Caller) seesApproval(a runtime.Approval) bool {
 	return c.is(a.Principal, a.Tenant) || c.watches(a.Tenant) || c.answers(a)
 }
 
+// callerKey is where the context of a request has it.
 type callerKey struct{}
 
 // CallerOf says who a request that was let in is from.
 func CallerOf(ctx context.Context) (Caller, bool) {
-	c, ok := ctx.Value(callerKey{}).(Caller)
-	return c, ok
+	q, ok := ctx.Value(callerKey{}).(*request)
+	if !ok {
+		return Caller{}, false
+	}
+	return q.caller, true
 }

@@ -47,25 +47,13 @@ func (q *request) call() answer {
 	})
 }
 
-// calling makes a call: within the limits, in a run of the caller's. A new run is
-// granted tools, or what its task gives.
+// calling makes a call, in a run of the caller's. A new run is
+// granted tools, or what its task gives. Preconditions: the request has a place.
 func (q *request) calling(in callRequest, writes bool, tools []string, do func(context.Context, runtime.Call) (runtime.Result, error)) answer {
 	if refused := q.mayCall(in); refused != nil {
 		return no(refused)
 	}
 	s := q.s
-	s.running.Add(1)
-	defer s.running.Done()
-	leave, refused := q.place()
-	if refused != nil {
-		return no(refused)
-	}
-	defer leave()
-	select {
-	case <-s.stopping:
-		return no(refuse(http.StatusServiceUnavailable, "stopping", "", "the server is about to end; nothing was done").retry(1))
-	default:
-	}
 	ctx, cancel := q.callContext(writes)
 	defer cancel()
 	run, refused := q.runFor(ctx, in, tools)
@@ -246,11 +234,6 @@ func (q *request) authorize() answer {
 	if refused != nil {
 		return no(refused)
 	}
-	leave, refused := q.place()
-	if refused != nil {
-		return no(refused)
-	}
-	defer leave()
 	ctx := q.r.Context()
 	call := runtime.Call{RunID: in.Run, ID: in.Call, Tool: name, Args: sandbox.RawJSON(in.Args), Approval: in.Approval}
 	if in.Run != "" {
@@ -296,11 +279,6 @@ func (q *request) sanitize() answer {
 	if (in.Value == nil) == (in.Text == nil) {
 		return no(refuse(http.StatusBadRequest, "bad_request", "", "one of value, which is JSON, and text must be given"))
 	}
-	leave, refused := q.place()
-	if refused != nil {
-		return no(refused)
-	}
-	defer leave()
 	var text string
 	if in.Text != nil {
 		text = *in.Text

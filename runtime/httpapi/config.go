@@ -34,18 +34,21 @@ type Config struct {
 	MCP http.Handler
 	// MaxBody is how long a request may be, in bytes. Default 8 MiB.
 	MaxBody int64
-	// MaxBodies is how many bytes all requests that are being read or answered may
-	// have together; as values in memory they can take thirty times that. Default
-	// 32 MiB, or MaxBody if that is more.
-	MaxBodies int64
-	// MaxCalls is how many calls run at once. Default 16.
+	// MaxMemory is how many bytes of memory all requests may take together that are
+	// being read, wait or are answered: twice their length, and what their arguments
+	// take as values, which can be thirty times their length. What a call is given,
+	// and not what it does with it. Default 256 MiB, or four times MaxBody if that is
+	// more.
+	MaxMemory int64
+	// MaxCalls is how many calls run at once, over HTTP and over MCP. Default 16. As
+	// many other requests are answered at once, whatever calls run.
 	MaxCalls int
 	// MaxCallsEach is how many of them one caller may have. Default: with Tokens
 	// three quarters of MaxCalls, so that nobody can keep everybody else waiting;
-	// without, all.
+	// without, all. MaxMemory is shared in the same proportion.
 	MaxCallsEach int
-	// MaxQueue is how many more may wait. One more is told that the host is busy.
-	// Default 64; -1: none may wait.
+	// MaxQueue is how many more calls may wait, and how many more other requests. One
+	// more is told that the host is busy. Default 64; -1: none may wait.
 	MaxQueue int
 	// MaxConns is how many connections there may be at once. Default 1024.
 	MaxConns int
@@ -114,7 +117,7 @@ func (c Config) withDefaults() (Config, error) {
 	default:
 		count(&c.MaxQueue, 64)
 	}
-	for v, d := range map[*int64]int64{&c.MaxBody: 8 << 20, &c.MaxBodies: max(32<<20, c.MaxBody)} {
+	for v, d := range map[*int64]int64{&c.MaxBody: 8 << 20, &c.MaxMemory: max(256<<20, 4*c.MaxBody)} {
 		if *v < 0 {
 			errs = append(errs, fmt.Errorf("httpapi: a negative limit, %d", *v))
 		}
@@ -122,8 +125,8 @@ func (c Config) withDefaults() (Config, error) {
 			*v = d
 		}
 	}
-	if c.MaxBodies < c.MaxBody {
-		errs = append(errs, errors.New("httpapi: all requests together may be shorter than one"))
+	if c.MaxMemory/4 < c.MaxBody {
+		errs = append(errs, errors.New("httpapi: all requests together may take less memory than one needs: four times its length"))
 	}
 	if c.Tokens != nil && c.Anonymous != nil {
 		errs = append(errs, errors.New("httpapi: where there are tokens, nobody is anonymous"))

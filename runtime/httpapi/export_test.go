@@ -1,5 +1,7 @@
 package httpapi
 
+import "github.com/mayfly-run/mayfly/internal/room"
+
 // Find says whose a token is.
 func (t *Tokens) Find(token string) (Caller, bool, error) { return t.find(token) }
 
@@ -18,7 +20,9 @@ func Routes() [][3]string {
 }
 
 // Held is how much of what all requests may have together is taken.
-func (s *Server) Held() int64 { return s.bodies.Load() }
+func (s *Server) Held() int64 { return s.work.Bytes() }
 
-// Hold takes as much as another request would.
-func (s *Server) Hold(n int64) { s.bodies.Add(n) }
+// Hold takes as much as a request of somebody else's would.
+func (s *Server) Hold(n int64) (give func(), ok bool) {
+	return s.work.Of(room.Caller{Principal: "somebody else"}).Take(n)
+}

@@ -85,9 +85,9 @@ func (m *Metrics) watch(s *Server) error {
 		help string
 		get  func() float64
 	}{
-		"mayfly_http_calls_running": {"Calls that run.", func() float64 { n, _ := s.admission.counts(); return float64(n) }},
-		"mayfly_http_calls_waiting": {"Calls that wait for their turn.", func() float64 { _, n := s.admission.counts(); return float64(n) }},
-		"mayfly_http_body_bytes":    {"Bytes of requests that are being read or answered.", func() float64 { return float64(s.bodies.Load()) }},
+		"mayfly_http_calls_running": {"Calls that run.", func() float64 { n, _ := s.work.Places(); return float64(n) }},
+		"mayfly_http_calls_waiting": {"Calls that wait for their turn.", func() float64 { _, n := s.work.Places(); return float64(n) }},
+		"mayfly_http_request_bytes": {"Memory of requests that are being read or answered, and of their arguments.", func() float64 { return float64(s.work.Bytes()) }},
 		"mayfly_http_streams":       {"Streams of the trace.", func() float64 { return float64(s.streams.Load()) }},
 	} {
 		if err := m.registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: gauge.help}, gauge.get)); err != nil {

@@ -52,7 +52,17 @@ func no(r *refused) answer { return answer{refused: r} }
 func ok(body any) answer { return answer{status: http.StatusOK, body: body} }
 
 // write writes an answer. Text that is not UTF-8 gets U+FFFD where it is not.
-func (s *Server) write(w http.ResponseWriter, a answer) {
+func (s *Server) write(w http.ResponseWriter, a answer) { s.writeFor(&request{s: s, w: w}, a) }
+
+// smallAnswer is how long an answer may be for which a client is not waited for: the
+// kernel has room for it.
+const smallAnswer = 64 << 10
+
+// writeFor writes the answer to a request. One that is long keeps the request's
+// place until the client has taken it, so that those who are slow to take theirs
+// are as few as there are places.
+func (s *Server) writeFor(q *request, a answer) {
+	w := q.w
 	body, contentType := a.body, "application/json"
 	if r := a.refused; r != nil {
 		a.status, a.retryAfter = r.Status, r.retryAfter
@@ -72,6 +82,9 @@ func (s *Server) write(w http.ResponseWriter, a answer) {
 	}
 	if a.retryAfter > 0 {
 		w.Header().Set("Retry-After", fmt.Sprint(a.retryAfter))
+	}
+	if len(text) <= smallAnswer {
+		q.end()
 	}
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", fmt.Sprint(len(text)+1))

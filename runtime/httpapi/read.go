@@ -13,26 +13,58 @@ import (
 
 	"github.com/mayfly-run/mayfly/governor"
 	"github.com/mayfly-run/mayfly/internal/canonjson"
+	"github.com/mayfly-run/mayfly/internal/room"
 )
 
-// read reads the body of a request into v, strictly: JSON of which every name is
-// known and given once.
-func (q *request) read(v any) *refused {
-	text, refused := q.body()
+// read reads the body of a request that is no call into v, strictly: JSON of which
+// every name is known and given once. The request gets a place.
+func (q *request) read(v any) *refused { return q.readIn(q.s.acts, (*request).act, v) }
+
+// readWork does so for a call, which gets a place among those.
+func (q *request) readWork(v any) *refused { return q.readIn(q.s.work, (*request).place, v) }
+
+// readIn makes values of a body only when the request has its place: what waits is
+// text. If there will be no place, there is no use in reading it.
+func (q *request) readIn(in *room.Room, place func(*request) *refused, v any) *refused {
+	if in.Of(q.caller.id()).Full() {
+		return q.noRoom()
+	}
+	text, refused := q.checked()
+	if refused == nil {
+		refused = place(q)
+	}
+	if refused == nil {
+		refused = q.hold(q.size)
+	}
 	if refused != nil {
 		return refused
 	}
+	return unmarshal(text, v)
+}
+
+// checked reads a body and sees to it that it is JSON. Nothing is made of it before
+// it is known how much that would be.
+func (q *request) checked() ([]byte, *refused) {
+	text, bad := q.body()
+	if bad != nil {
+		return nil, bad
+	}
 	limits := canonjson.Limits{MaxBytes: len(text) + 1, MaxDepth: governor.MaxArgumentDepth + 8}
-	if _, err := canonjson.Parse(text, limits); err != nil {
-		where := ""
+	size, err := canonjson.Check(text, limits)
+	if err != nil {
 		if e, ok := errors.AsType[*canonjson.Error](err); ok {
-			return refuse(http.StatusBadRequest, "bad_json", e.Pointer, "at byte %d: %s", e.Offset, e.Reason)
+			return nil, refuse(http.StatusBadRequest, "bad_json", e.Pointer, "at byte %d: %s", e.Offset, e.Reason)
 		}
-		return refuse(http.StatusBadRequest, "bad_json", where, "the body is not JSON")
+		return nil, refuse(http.StatusBadRequest, "bad_json", "", "the body is not JSON")
 	}
 	if text[firstByte(text)] != '{' {
-		return refuse(http.StatusBadRequest, "bad_json", "", "the body must be a JSON object")
+		return nil, refuse(http.StatusBadRequest, "bad_json", "", "the body must be a JSON object")
 	}
+	q.size = size
+	return text, nil
+}
+
+func unmarshal(text []byte, v any) *refused {
 	if err := json.Unmarshal(text, v, json.RejectUnknownMembers(true)); err != nil {
 		where := ""
 		detail := "a member has the wrong type"
@@ -104,6 +136,9 @@ func (q *request) skip() {
 	}
 }
 
+// copies is how many there are of a body: as it came, and what is kept of it.
+const copies = 2
+
 // held counts what has been read of a body: what somebody says that he will send
 // takes no room from others.
 type held struct {
@@ -113,8 +148,7 @@ type held struct {
 
 func (h held) Read(p []byte) (int, error) {
 	n, err := h.Reader.Read(p)
-	h.q.held += int64(n)
-	if h.q.s.bodies.Add(int64(n)) > h.q.s.config.MaxBodies {
+	if !h.q.held.Add(copies * int64(n)) {
 		return n, errHeld
 	}
 	return n, err

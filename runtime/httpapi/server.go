@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mayfly-run/mayfly/internal/room"
 	"github.com/mayfly-run/mayfly/runtime"
 )
 
@@ -24,8 +25,9 @@ type Server struct {
 	mux    *http.ServeMux
 
 	description jsontext.Value // /openapi.json
-	admission   *admission
-	bodies      atomic.Int64 // bytes of requests that are being read or answered
+	work        *room.Room     // of calls; and the memory of all requests
+	acts        *room.Room     // of what is no call, and short
+	unpacking   room.Share     // of tables whose length is not known before
 	streams     atomic.Int64
 
 	calls    context.Context // ends when calls must
@@ -43,9 +45,9 @@ func New(rt *runtime.Runtime, config Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		rt: rt, config: config, mux: http.NewServeMux(), admission: newAdmission(config.MaxCalls, config.MaxCallsEach, config.MaxQueue),
-		stopping: make(chan struct{}),
+		rt: rt, config: config, mux: http.NewServeMux(), stopping: make(chan struct{}),
 	}
+	s.makeRoom()
 	s.calls, s.endCalls = context.WithCancel(context.Background())
 	if s.description, err = descriptionText(config.Version); err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func New(rt *runtime.Runtime, config Config) (*Server, error) {
 	}
 	if config.MCP != nil {
 		s.mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-			s.serve(w, r, route{pattern: "/mcp", raw: func(q *request) { s.config.MCP.ServeHTTP(q.w, q.r) }})
+			s.serve(w, r, route{pattern: "/mcp", raw: (*request).mcp})
 		})
 	}
 	return s, nil
@@ -102,7 +104,9 @@ type request struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	caller Caller
-	held   int64 // of s.bodies
+	held   *room.Held // memory; nil before it is known who the caller is
+	size   int64      // what the body takes as values
+	leave  []func()   // give back the places that it has
 }
 
 // ServeHTTP implements [http.Handler].
@@ -189,7 +193,7 @@ func (s *Server) notFound(r *http.Request) *refused {
 // serve serves a request for a route.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, to route) {
 	q := &request{s: s, w: w, r: r}
-	defer func() { s.bodies.Add(-q.held) }()
+	defer q.end()
 	if !to.public {
 		caller, refused := s.authenticate(r)
 		if refused != nil {
@@ -197,13 +201,20 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, to route) {
 			return
 		}
 		q.caller = caller
-		q.r = r.WithContext(context.WithValue(r.Context(), callerKey{}, caller))
+		q.held = s.work.Of(caller.id()).Hold()
+		q.r = r.WithContext(context.WithValue(r.Context(), callerKey{}, q))
 	}
 	if to.raw != nil {
 		to.raw(q)
 		return
 	}
-	s.write(w, to.handle(q))
+	if !to.public && to.method == http.MethodGet {
+		if refused := q.act(); refused != nil {
+			s.write(w, no(refused))
+			return
+		}
+	}
+	s.writeFor(q, to.handle(q))
 }
 
 // authenticate says who a request is from.

@@ -47,6 +47,31 @@ func (q *request) globals(in execRequest) (map[string]any, *refused) {
 
 var jsonPointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
+// What a table takes in memory at most: for each value, and for each byte of what it
+// is read from.
+const (
+	cellMemory = 64
+	byteMemory = 3
+)
+
+// tableMemory is how much a table of so many bytes and values can take.
+func tableMemory(bytes, cells int64) int64 { return byteMemory*bytes + cellMemory*cells }
+
+// cellsOf is how many values a text has at most. Between two of them there is at
+// least one of these.
+func cellsOf(text string) (n int64) {
+	for i := range len(text) {
+		switch text[i] {
+		case ',', ';', '\t', '|', '\n', '\r', ':', '[', '{', ']', '}':
+			n++
+		}
+	}
+	return n + 1
+}
+
+// bytesPerCell is how many bytes there must be for each value of what is unpacked.
+const bytesPerCell = 4
+
 // unpackShare is how much each table with data may unpack to: together as much as
 // a request may have, and no more than there would be room for if this request were
 // the only one.
@@ -57,8 +82,8 @@ func (q *request) unpackShare(tables map[string]tableText) int64 {
 			packed++
 		}
 	}
-	most := min(q.s.config.MaxBody, q.s.config.MaxBodies-q.held)
-	return max(1, most/max(1, packed))
+	room := (q.s.work.Of(q.caller.id()).Most() - q.held.Bytes()) * bytesPerCell / tableMemory(bytesPerCell, 1)
+	return max(1, min(q.s.config.MaxBody, room)/max(1, packed))
 }
 
 // table reads one table.
@@ -76,23 +101,28 @@ func (q *request) table(t tableText, where string, share int64) (any, *refused) 
 	}
 	options := rows.Options{Name: t.Name, Format: t.Format, Sheet: t.Sheet}
 	input, from := io.Reader(strings.NewReader(t.Text)), "text"
+	// It takes its room before anything is read, and gives back what it did not need.
+	room := tableMemory(int64(len(t.Text)), cellsOf(t.Text))
 	if t.Data != nil {
-		// A small body can unpack to much, of which there is no telling before. So it
-		// takes its room beside the bodies first, and gives back what it did not need.
-		refused := q.hold(share)
-		if refused != nil {
-			return nil, refused
+		// A small body can unpack to much, of which there is no telling before. Those
+		// that do wait for each other: all at once would have no room.
+		leave, ok := q.s.unpacking.Enter(q.r.Context())
+		if !ok {
+			return nil, q.noRoom()
 		}
+		defer leave()
 		input, from = bytes.NewReader(t.Data), "data"
-		options.MaxBytes, options.MaxCells = share, int(max(1, share/2)) // as many values as text of that length has
+		options.MaxBytes, options.MaxCells = share, int(max(1, share/bytesPerCell))
+		room = tableMemory(options.MaxBytes, int64(options.MaxCells))
+	}
+	if refused := q.hold(room); refused != nil {
+		return nil, refused
 	}
 	if options.Name == "" {
 		options.Name = from
 	}
 	read, err := rows.Read(input, options)
-	if t.Data != nil {
-		q.release(share - min(share, sizeOf(read)))
-	}
+	q.held.Give(room - min(room, sizeOf(read)))
 	if err != nil {
 		return nil, refuse(http.StatusUnprocessableEntity, "bad_table", where+"/"+from, "%v", err)
 	}
@@ -102,29 +132,12 @@ func (q *request) table(t tableText, where string, share int64) (any, *refused) 
 	return read.JSON, nil
 }
 
-// hold takes room for n bytes beside all that is being read or answered.
-func (q *request) hold(n int64) *refused {
-	q.held += n
-	if q.s.bodies.Add(n) > q.s.config.MaxBodies {
-		q.release(n)
-		return q.s.busy("other requests are being read or answered, and all together would be too long")
-	}
-	return nil
-}
-
-// release gives room back before the request ends.
-func (q *request) release(n int64) {
-	q.held -= n
-	q.s.bodies.Add(-n)
-}
-
-// sizeOf is how long rows would be as text, about: two bytes for a value and its
-// separator, and texts as they are.
+// sizeOf is how much rows take in memory, about.
 func sizeOf(r rows.Rows) int64 {
 	if r.Table == nil {
 		return int64(len(r.JSON))
 	}
-	size := 2 * int64(r.Len) * int64(len(r.Table.Columns))
+	size := cellMemory * int64(r.Len) * int64(len(r.Table.Columns))
 	for _, row := range r.Table.Rows {
 		for _, value := range row {
 			if text, ok := value.(string); ok {

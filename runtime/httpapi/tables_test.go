@@ -153,7 +153,7 @@ func TestTables(t *testing.T) {
 // TestTablesUnpack: a small body is no way to much memory. What it unpacks to is
 // bounded, is counted beside other requests, and is given back.
 func TestTablesUnpack(t *testing.T) {
-	w := newWorld(t, func(w *world) { w.config.MaxBody, w.config.MaxBodies = 1<<20, 2<<20 })
+	w := newWorld(t, func(w *world) { w.config.MaxBody, w.config.MaxMemory = 1<<20, 40<<20 })
 	same := make([]parquet.ByteArray, 600_000)
 	for i := range same {
 		same[i] = []byte("x")
@@ -174,23 +174,23 @@ func TestTablesUnpack(t *testing.T) {
 		}
 	}
 	// Two tables share what one may have.
-	most := gzipped(t, "a\n"+strings.Repeat("1\n", 400_000))
+	most := gzipped(t, "a\n"+strings.Repeat("100\n", 200_000))
 	w.must(200, "agent", "POST", "/v1/exec", execTable("", most, ""))
 	encoded := base64.StdEncoding.EncodeToString([]byte(most))
 	w.must(422, "agent", "POST", "/v1/exec", `{"code":"table","tables":{"rows":{"data":"`+encoded+`"},"more":{"data":"`+encoded+`"}}}`)
 	// While others take all the room, there is none.
-	others := func(n int64) {
-		for w.server.Held() > 0 && n > 0 { // until the answered ones have left
-			runtime.Gosched()
-		}
-		w.server.Hold(n)
+	for w.server.Held() > 0 { // until the answered ones have left
+		runtime.Gosched()
 	}
-	others(3 << 19)
+	give, ok := w.server.Hold(28 << 20)
+	if !ok {
+		t.Fatal("there is no room for others")
+	}
 	if got := w.must(503, "agent", "POST", "/v1/exec", execTable("", most, "")); got.header.Get("Retry-After") == "" {
 		t.Errorf("no Retry-After: %s", got.text)
 	}
 	w.must(200, "agent", "POST", "/v1/exec", `{"code":"1"}`)
-	others(-3 << 19)
+	give()
 	w.must(200, "agent", "POST", "/v1/exec", execTable("", most, ""))
 	w.stop()
 	if held := w.server.Held(); held != 0 {

@@ -1,4 +1,4 @@
-package httpapi
+package room
 
 import (
 	"context"
@@ -13,11 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// turns are calls in an admission, and what became of them, in order.
+// turns are pieces of work, and what became of them, in order.
 type turns struct {
-	a   *admission
+	a   *places
 	mu  sync.Mutex
 	log []string
+}
+
+func newPlaces(most, each, queue int) *places {
+	return New(Config{Places: most, PlacesEach: each, Queue: queue}).places
 }
 
 func (ts *turns) say(what string) {
@@ -30,7 +34,8 @@ func (ts *turns) say(what string) {
 func (ts *turns) come(ctx context.Context, who, call string) (leave func()) {
 	over := make(chan struct{})
 	go func() {
-		if !ts.a.enter(ctx, callerID{who, ""}) {
+		leave, ok := ts.a.enter(ctx, Caller{who, ""})
+		if !ok {
 			ts.say(call + " busy")
 			return
 		}
@@ -39,7 +44,7 @@ func (ts *turns) come(ctx context.Context, who, call string) (leave func()) {
 		case <-over:
 		case <-ctx.Done():
 		}
-		ts.a.leave(callerID{who, ""})
+		leave()
 	}()
 	synctest.Wait()
 	return func() {
@@ -48,7 +53,7 @@ func (ts *turns) come(ctx context.Context, who, call string) (leave func()) {
 	}
 }
 
-func TestAdmission(t *testing.T) {
+func TestPlaces(t *testing.T) {
 	tests := []struct {
 		name               string
 		calls, each, queue int
@@ -109,7 +114,7 @@ func TestAdmission(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				ts := &turns{a: newAdmission(tt.calls, tt.each, tt.queue)}
+				ts := &turns{a: newPlaces(tt.calls, tt.each, tt.queue)}
 				tt.play(ctx, ts)
 				if diff := cmp.Diff(tt.want, ts.log); diff != "" {
 					t.Error(diff)
@@ -120,11 +125,11 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// TestAdmissionHammer: whoever comes and goes, the bounds hold, and in the end
+// TestPlacesHammer: whoever comes and goes, the bounds hold, and in the end
 // nothing is left.
-func TestAdmissionHammer(t *testing.T) {
+func TestPlacesHammer(t *testing.T) {
 	const calls, each, queue = 8, 6, 20
-	a := newAdmission(calls, each, queue)
+	a := newPlaces(calls, each, queue)
 	var running [5]atomic.Int64
 	var all, let, busy atomic.Int64
 	var wg sync.WaitGroup
@@ -132,13 +137,13 @@ func TestAdmissionHammer(t *testing.T) {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(1, uint64(i)))
 			who := r.IntN(len(running))
-			id := callerID{fmt.Sprint(who), ""}
+			id := Caller{fmt.Sprint(who), ""}
 			for range 200 {
 				ctx, cancel := context.WithCancel(t.Context())
 				if r.IntN(4) == 0 {
 					go cancel()
 				}
-				if a.enter(ctx, id) {
+				if leave, ok := a.enter(ctx, id); ok {
 					let.Add(1)
 					if n := running[who].Add(1); n > each {
 						t.Errorf("%d calls of one caller run", n)
@@ -154,7 +159,8 @@ func TestAdmissionHammer(t *testing.T) {
 					}
 					all.Add(-1)
 					running[who].Add(-1)
-					a.leave(id)
+					leave()
+					leave() // which changes nothing
 				} else {
 					busy.Add(1)
 				}
