@@ -21,21 +21,22 @@ import (
 
 // serveCommand serves the tools over HTTP.
 type serveCommand struct {
-	Listen    string        `default:"127.0.0.1:8787" placeholder:"ADDRESS" help:"Where to listen. Default 127.0.0.1:8787; port 0 takes a free one."`
-	Tokens    pathFlag      `placeholder:"FILE" help:"Who has which token; mayfly tokens new writes it. Read again when it changes, and at SIGHUP."`
-	Anonymous string        `placeholder:"NAME" help:"Without tokens: the principal that everybody is. On a loopback address only."`
-	Role      []string      `sep:"none" placeholder:"ROLE" help:"A role that --anonymous holds, such as operator. Repeatable."`
-	Host      []string      `sep:"none" placeholder:"NAME" help:"A name or address by which clients call this server, beside localhost. Repeatable."`
-	TLSCert   pathFlag      `name:"tls-cert" placeholder:"FILE" help:"The certificate, with those it is signed by. Needs --tls-key. Read again at SIGHUP."`
-	TLSKey    pathFlag      `name:"tls-key" placeholder:"FILE" help:"The certificate's key."`
-	Exec      bool          `help:"Let callers run code of their own in a sandbox. It needs no harness."`
-	Timeout   timeoutFlag   `placeholder:"DURATION" help:"The most wall time of such code, 1ms to 24h. Default 5s."`
-	MemoryMB  memoryFlag    `name:"memory-mb" placeholder:"N" help:"The most memory of such code beyond the interpreter's own, 2 to 3072. Default 64."`
-	Surface   mcp.Surface   `default:"flat" enum:"flat,verbs" help:"How MCP clients at /mcp see the tools: flat or verbs."`
-	Calls     int           `placeholder:"N" help:"How many calls run at once. Default 16."`
-	Queue     int           `placeholder:"N" help:"How many more may wait; -1: none. Default 64."`
-	MaxBodyMB int64         `name:"max-body-mb" placeholder:"N" help:"How large a request may be. Default 8."`
-	Grace     time.Duration `placeholder:"DURATION" help:"How long calls may go on when the server is told to end. Default 20s."`
+	Listen     string        `default:"127.0.0.1:8787" placeholder:"ADDRESS" help:"Where to listen. Default 127.0.0.1:8787; port 0 takes a free one."`
+	Tokens     pathFlag      `placeholder:"FILE" help:"Who has which token; mayfly tokens new writes it. Read again when it changes, and at SIGHUP."`
+	Anonymous  string        `placeholder:"NAME" help:"Without tokens: the principal that everybody is. On a loopback address only."`
+	Role       []string      `sep:"none" placeholder:"ROLE" help:"A role that --anonymous holds, such as operator. Repeatable."`
+	Host       []string      `sep:"none" placeholder:"NAME" help:"A name or address by which clients call this server, beside localhost. Repeatable."`
+	TLSCert    pathFlag      `name:"tls-cert" placeholder:"FILE" help:"The certificate, with those it is signed by. Needs --tls-key. Read again at SIGHUP."`
+	TLSKey     pathFlag      `name:"tls-key" placeholder:"FILE" help:"The certificate's key."`
+	Exec       bool          `help:"Let callers run code of their own in a sandbox. It needs no harness."`
+	Timeout    timeoutFlag   `placeholder:"DURATION" help:"The most wall time of such code, 1ms to 24h. Default 5s."`
+	MemoryMB   memoryFlag    `name:"memory-mb" placeholder:"N" help:"The most memory of such code beyond the interpreter's own, 2 to 3072. Default 64."`
+	Surface    mcp.Surface   `default:"flat" enum:"flat,verbs" help:"How MCP clients at /mcp see the tools: flat or verbs."`
+	Calls      int           `placeholder:"N" help:"How many calls run at once. Default 16."`
+	Queue      int           `placeholder:"N" help:"How many more may wait; -1: none. Default 64."`
+	MaxBodyMB  int64         `name:"max-body-mb" placeholder:"N" help:"How large a request may be. Default 8."`
+	RequestsMB int64         `name:"requests-mb" placeholder:"N" help:"How much memory requests may take together, as they come and as values; at least four times --max-body-mb. Default 256."`
+	Grace      time.Duration `placeholder:"DURATION" help:"How long calls may go on when the server is told to end. Default 20s."`
 	testModeFlag
 	runtimeFlags
 }
@@ -98,7 +99,7 @@ func (c *serveCommand) Run(p *process) error {
 // config is what the flags say, without what needs a runtime.
 func (c *serveCommand) config(p *process) (config httpapi.Config, err error) {
 	config = httpapi.Config{
-		Hosts: c.Host, Trace: httpapi.NewTrace(), Exec: c.Exec, MaxCalls: c.Calls, MaxQueue: c.Queue, MaxBody: c.MaxBodyMB << 20,
+		Hosts: c.Host, Trace: httpapi.NewTrace(), Exec: c.Exec, MaxCalls: c.Calls, MaxQueue: c.Queue, MaxBody: c.maxBody(), MaxMemory: c.RequestsMB << 20,
 		Grace: c.Grace, Version: version,
 		ExecLimits: sandbox.Limits{Timeout: time.Duration(c.Timeout), MaxMemory: uint64(c.MemoryMB) << 20},
 		Logger:     slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -112,6 +113,8 @@ func (c *serveCommand) config(p *process) (config httpapi.Config, err error) {
 		return config, usagef("--role is for --anonymous; tokens have their own")
 	case !c.Exec && (c.Timeout != 0 || c.MemoryMB != 0):
 		return config, usagef("--timeout and --memory-mb are for code of callers, which --exec lets run")
+	case c.RequestsMB < 0 || c.RequestsMB > 1<<20 || c.RequestsMB > 0 && c.RequestsMB<<20 < 4*c.maxBody():
+		return config, usagef("--requests-mb is at least four times --max-body-mb, which is %d", c.maxBody()>>20)
 	case c.Calls < 0 || c.Queue < -1 || c.MaxBodyMB < 0 || c.MaxBodyMB > 32 || c.Grace < 0:
 		return config, usagef("--calls, --queue, --max-body-mb (1 to 32) and --grace are not negative; --queue -1 lets nobody wait")
 	}
@@ -124,6 +127,14 @@ func (c *serveCommand) config(p *process) (config httpapi.Config, err error) {
 		return config, &usageError{err}
 	}
 	return config, nil
+}
+
+// maxBody is how long a request may be, in bytes.
+func (c *serveCommand) maxBody() int64 {
+	if c.MaxBodyMB == 0 {
+		return 8 << 20
+	}
+	return c.MaxBodyMB << 20
 }
 
 // certificate is what TLS needs; nil without.
@@ -180,7 +191,7 @@ func (c *serveCommand) openServed(ctx context.Context, p *process, config *httpa
 }
 
 func (c *serveCommand) serve(ctx context.Context, p *process, rt *runtime.Runtime, config httpapi.Config, l net.Listener, pair *certificate) error {
-	tools, err := mcp.NewHandler(rt, mcp.HandlerConfig{Session: func(r *http.Request) (string, mcp.Config, error) {
+	tools, err := mcp.NewHandler(rt, mcp.HandlerConfig{MaxMessage: int(config.MaxBody), Session: func(r *http.Request) (string, mcp.Config, error) {
 		return c.session(r, config.Logger)
 	}})
 	if err != nil {
@@ -209,6 +220,10 @@ func (c *serveCommand) session(r *http.Request, log *slog.Logger) (string, mcp.C
 	if !ok || caller.Tenant == httpapi.AllTenants {
 		return "", mcp.Config{}, errors.New("this caller calls nothing")
 	}
+	room, ok := httpapi.RoomOf(r.Context())
+	if !ok {
+		return "", mcp.Config{}, errors.New("the request did not come through the server")
+	}
 	// The approver too: who has another token of the principal's must not answer.
 	owner := fmt.Sprintf("%q %q %q %q", caller.Principal, caller.Tenant, caller.Approver, caller.ApproverRoles)
 	var approver *runtime.Approver
@@ -216,8 +231,8 @@ func (c *serveCommand) session(r *http.Request, log *slog.Logger) (string, mcp.C
 		approver = &runtime.Approver{Name: caller.Approver, Roles: caller.ApproverRoles}
 	}
 	return owner, mcp.Config{
-		Approver: approver,
-		Run:      runtime.RunConfig{Principal: caller.Principal, Tenant: caller.Tenant}, Surface: c.Surface, Exec: c.Exec,
+		Approver: approver, Room: room, MaxMessage: int(c.maxBody()),
+		Run: runtime.RunConfig{Principal: caller.Principal, Tenant: caller.Tenant}, Surface: c.Surface, Exec: c.Exec,
 		ExecLimits: sandbox.Limits{Timeout: time.Duration(c.Timeout), MaxMemory: uint64(c.MemoryMB) << 20}, Version: version, Logger: log,
 	}, nil
 }

@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -22,12 +24,13 @@ func (s *Session) call(ctx context.Context, req *sdk.CallToolRequest, name strin
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
-	defer s.reportProgress(ctx, req)()
+	turn := new(turn)
+	defer s.reportProgress(ctx, req, turn)()
 
 	name = s.resolved(name)
 	approval := s.answered(ctx, req)
 	for {
-		r, err := s.make(ctx, name, args, approval, parentOf(req))
+		r, err := s.makeInTurn(ctx, turn, req, runtime.Call{Tool: name, Args: args, Approval: approval, Parent: parentOf(req)})
 		if err != nil {
 			s.config.Logger.Error("a call could not be decided", "run", s.run, "tool", name, "error", err)
 			r = runtime.Result{Outcome: runtime.Internal, Decision: governor.Decision{Reason: "the call could not be decided, and did not happen"}}
@@ -59,16 +62,63 @@ func (s *Session) resolved(name string) string {
 	return name
 }
 
-func (s *Session) make(ctx context.Context, name string, args []byte, approval string, parent runtime.TraceParent) (runtime.Result, error) {
-	c := runtime.Call{RunID: s.run, Tool: name, Args: args, Approval: approval, Parent: parent}
-	if _, known := s.rt.Manifests().Tool(name); name != runtime.ExecTool || !known {
+// turn says whether a call has its place yet.
+type turn struct{ come atomic.Bool }
+
+// makeInTurn makes a call when there is room for it, or says that there is none.
+func (s *Session) makeInTurn(ctx context.Context, t *turn, req *sdk.CallToolRequest, c runtime.Call) (runtime.Result, error) {
+	t.come.Store(false)
+	var mine account
+	mine.room = s.config.Room
+	defer mine.end()
+	if !mine.take(copies * int64(len(c.Args))) {
+		return busy(ctx), nil
+	}
+	leave, ok := s.config.Room.Call(ctx)
+	if !ok {
+		return busy(ctx), nil
+	}
+	t.come.Store(true)
+	var r runtime.Result
+	defer func() {
+		if o := r.Output; o == nil || len(o.Text) <= smallResult || req.Extra == nil {
+			leave()
+			return
+		}
+		s.answers.keep(req.Extra.Header.Get(answerHeader), leave)
+	}()
+	if !mine.take(valuesOf(c.Args)) {
+		return busy(ctx), nil
+	}
+	var err error
+	r, err = s.make(ctx, c)
+	return r, err
+}
+
+// smallResult is how long a result may be for which a client is not waited for.
+const smallResult = 16 << 10
+
+// busy is the result of a call for which there was no room.
+func busy(ctx context.Context) runtime.Result {
+	if ctx.Err() != nil {
+		return runtime.Result{Outcome: runtime.Cancelled, Decision: governor.Decision{Reason: "the call was given up before its turn came"}}
+	}
+	return runtime.Result{
+		Outcome: runtime.Busy, Decision: governor.Decision{Reason: "as many calls run and wait as may, or what they were sent takes the memory that this one needs"},
+		RetryAt: time.Now().Add(time.Second),
+	}
+}
+
+func (s *Session) make(ctx context.Context, c runtime.Call) (runtime.Result, error) {
+	c.RunID = s.run
+	if _, known := s.rt.Manifests().Tool(c.Tool); c.Tool != runtime.ExecTool || !known {
 		return s.rt.Call(ctx, c)
 	}
 	// Never with the tool's own limits, which are the most that an operator's
 	// command line can ask for. Arguments that are not what was asked for go to
 	// the governor as they are, which says so.
 	input := runtime.CodeInput{Limits: s.config.ExecLimits}
-	if described, globals, err := execArgs(args); err == nil {
+	if described, globals, err := execArgs(c.Args); err == nil {
 		c.Args, input.Globals = described, globals
 	}
 	return s.rt.CallCode(ctx, c, input)

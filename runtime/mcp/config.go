@@ -48,6 +48,13 @@ type Config struct {
 	// MaxMessage is how long a message may be, in bytes. Default 33 MiB: the
 	// longest arguments and what goes around them.
 	MaxMessage int
+	// Room is what the client may have under way. nil: a room of the session's own, of
+	// MaxCalls calls that run at once, default 16, while 64 more may wait, and of
+	// MaxMemory bytes for what the client sends: twice its length, and what it takes
+	// as values. Default 512 MiB.
+	Room      Room
+	MaxCalls  int
+	MaxMemory int64
 	// Version is what the server says about itself. Default "0".
 	Version string
 	// Logger is told of what an operator has to know. Default: nobody.
@@ -92,7 +99,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxMessage == 0 {
 		c.MaxMessage = DefaultMaxMessage
 	}
-	if c.PageSize < 0 || c.MaxMessage < 0 {
+	setDefault(&c.MaxCalls, DefaultMaxCalls)
+	setDefault(&c.MaxMemory, DefaultMaxMemory)
+	if c.Room == nil {
+		c.Room = newOwnRoom(c.MaxCalls, c.MaxMemory)
+	}
+	if c.PageSize < 0 || c.MaxMessage < 0 || c.MaxCalls < 0 || c.MaxMemory < 0 {
 		bad("a negative limit")
 	}
 	if c.Version == "" {

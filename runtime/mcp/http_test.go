@@ -154,31 +154,102 @@ func TestHTTPSessionsAreTheirOwners(t *testing.T) {
 	}
 }
 
-// TestHTTPSessionsAreBounded: what is over the limit is told to come back.
+// TestHTTPSessionsAreBounded: where there are as many as may be, one that is idle
+// ends for a new one; one that is in use does not.
 func TestHTTPSessionsAreBounded(t *testing.T) {
-	rt := newHarness(t, "").open(t)
-	url := listen(t, rt, mcp.HandlerConfig{MaxSessions: 2})
-	var last string
-	for range 2 {
-		status, header, body := post(t, url, "", hello)
-		if last = header.Get("Mcp-Session-Id"); status != http.StatusOK {
-			t.Fatalf("%d, %s", status, body)
+	h := newHarness(t, "")
+	started, goOn := make(chan struct{}), make(chan struct{})
+	h.config.Funcs["note"] = func(context.Context, runtime.FuncCall) (sandbox.RawJSON, error) {
+		close(started)
+		<-goOn
+		return sandbox.RawJSON(`"done"`), nil
+	}
+	url := listen(t, h.open(t), mcp.HandlerConfig{MaxSessions: 4})
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	begin := func(who string) string {
+		t.Helper()
+		status, header, body := post(t, url, "", hello, "Who", who)
+		if status != http.StatusOK {
+			t.Fatalf("a session of %s: %d, %s", who, status, body)
 		}
+		return header.Get("Mcp-Session-Id")
 	}
-	if status, header, body := post(t, url, "", hello); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
-		t.Errorf("the third: %d, %s", status, body)
+	alive := func(who, session string) bool {
+		t.Helper()
+		status, _, body := post(t, url, session, list, "Who", who)
+		if status != http.StatusOK && status != http.StatusNotFound {
+			t.Errorf("%s lists: %d, %s", who, status, body)
+		}
+		return status == http.StatusOK
 	}
-	if runs, err := rt.Runs(t.Context(), runtime.RunFilter{}); err != nil || len(runs) != 2 {
-		t.Errorf("%d runs, %v", len(runs), err)
+	ann := begin("ann")
+	busy := make(chan string, 1)
+	go func() {
+		_, _, body := post(t, url, ann, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"note"}}`, "Who", "ann")
+		busy <- string(body)
+	}()
+	<-started
+	// Who opens sessions and leaves them loses the oldest of them, and nobody else
+	// one, and nobody is kept out.
+	first := begin("eve")
+	var last string
+	for range 50 {
+		last = begin("eve")
 	}
-	request(t, http.MethodDelete, url, last, "")
-	for {
-		// The place is free when the session has ended, which the answer does not
-		// wait for.
-		if status, _, _ := post(t, url, "", hello); status == http.StatusOK {
+	if alive("eve", first) || !alive("eve", last) {
+		t.Error("of sessions without end, the first is there or the last is not")
+	}
+	bob := begin("bob")
+	if !alive("bob", bob) || !alive("ann", ann) {
+		t.Error("somebody else lost a session")
+	}
+	close(goOn)
+	if got := <-busy; !strings.Contains(got, "done") {
+		t.Errorf("a call that was under way: %s", got)
+	}
+	// With all in use there is no room.
+	var streams []io.Closer
+	var all []string
+	for range 2 {
+		all = append(all, begin("eve"))
+		streams = append(streams, stream(t, url, all[len(all)-1], "eve"))
+	}
+	if status, header, body := post(t, url, "", hello, "Who", "eve"); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
+		t.Errorf("one too many: %d, %s", status, body)
+	}
+	_ = streams[0].Close()
+	for { // the server sees that a little later
+		if status, _, _ := post(t, url, "", hello, "Who", "eve"); status == http.StatusOK {
 			break
 		}
 	}
+	request(t, http.MethodDelete, url, all[1], "", "Who", "eve")
+	for { // and does not wait for a session's end either
+		if !alive("eve", all[1]) {
+			break
+		}
+	}
+}
+
+// stream opens a session's stream of messages.
+func stream(t *testing.T, url, session, who string) io.Closer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Accept": "text/event-stream", "Mcp-Session-Id": session, "Who": who} {
+		r.Header.Set(name, value)
+	}
+	resp, err := (&http.Client{Transport: &http.Transport{}}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("the stream of %s: %d", who, resp.StatusCode)
+	}
+	return resp.Body
 }
 
 // TestHTTPEndStopsCalls: ending a session ends what is under way in it.

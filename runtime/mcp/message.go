@@ -23,6 +23,10 @@ const maxID = 1 << 53
 // maxIDText is how long an ID may be that is text.
 const maxIDText = 256
 
+// maxNotice is how long a message may be that is no request. They are made values of
+// as they come, whatever is under way.
+const maxNotice = 1 << 20
+
 // refusal is the answer to a message that is not let through.
 type refusal struct {
 	id      jsontext.Value // as it was sent, or null
@@ -68,6 +72,9 @@ func decode(text []byte) (jsonrpc.Message, *refusal) {
 	if err != nil {
 		// The library's words quote what was sent.
 		return nil, &refusal{id, jsonrpc.CodeInvalidRequest, "this is no JSON-RPC 2.0 message"}
+	}
+	if r, ok := m.(*jsonrpc.Request); (!ok || !r.IsCall()) && len(text) > maxNotice {
+		return nil, &refusal{null, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a message that is no request may have %d bytes", maxNotice)}
 	}
 	return m, nil
 }

@@ -13,17 +13,25 @@ const maxOpen = 64
 // codeBusy says that too much is under way.
 const codeBusy = -32000
 
+// busyNow is what a client is told for whom there is no room.
+const busyNow = "as many requests are answered and wait as may; nothing was done; send it again a little later"
+
 // open is what a client has under way.
 type open struct {
 	maxBytes int
 
 	mu    sync.Mutex
-	sizes map[jsonrpc.ID]int // of the requests that wait for an answer
-	bytes int                // of all of them
+	calls map[jsonrpc.ID]underWay // that wait for an answer
+	bytes int                     // of all of them
+}
+
+type underWay struct {
+	bytes int
+	back  func() // is called when it has been answered; may be nil
 }
 
 func newOpen(maxMessage int) *open {
-	return &open{maxBytes: 2 * maxMessage, sizes: make(map[jsonrpc.ID]int)}
+	return &open{maxBytes: 2 * maxMessage, calls: make(map[jsonrpc.ID]underWay)}
 }
 
 // start notes down a request. It is refused if its ID is that of another one, or
@@ -31,23 +39,34 @@ func newOpen(maxMessage int) *open {
 func (o *open) start(r *jsonrpc.Request, text []byte) *refusal {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	switch _, taken := o.sizes[r.ID]; {
+	switch _, taken := o.calls[r.ID]; {
 	case taken:
 		// With its ID, this would be taken for the first one's answer.
 		return &refusal{null, jsonrpc.CodeInvalidRequest, "the id is that of a request that has not been answered yet"}
-	case len(o.sizes) >= maxOpen || len(o.sizes) > 0 && o.bytes+len(text) > o.maxBytes:
+	case len(o.calls) >= maxOpen || len(o.calls) > 0 && o.bytes+len(text) > o.maxBytes:
 		id, _ := idOf(text)
 		return &refusal{id, codeBusy, "too many requests at once; nothing was done; send it again when others have been answered"}
 	}
-	o.sizes[r.ID] = len(text)
+	o.calls[r.ID] = underWay{bytes: len(text)}
 	o.bytes += len(text)
 	return nil
+}
+
+// after has back called when a request has been answered.
+func (o *open) after(id jsonrpc.ID, back func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.calls[id] = underWay{o.calls[id].bytes, back}
 }
 
 // end forgets a request that was answered.
 func (o *open) end(id jsonrpc.ID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.bytes -= o.sizes[id]
-	delete(o.sizes, id)
+	c := o.calls[id]
+	o.bytes -= c.bytes
+	delete(o.calls, id)
+	if c.back != nil {
+		c.back()
+	}
 }

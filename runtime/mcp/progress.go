@@ -8,9 +8,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// reportProgress tells a client that asked for it that its call still runs. The
+// reportProgress tells a client that asked for it that its call still waits or runs. The
 // function that it returns ends that: nothing is said after the result.
-func (s *Session) reportProgress(ctx context.Context, req *sdk.CallToolRequest) (stop func()) {
+func (s *Session) reportProgress(ctx context.Context, req *sdk.CallToolRequest, t *turn) (stop func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
 		return func() {}
@@ -28,10 +28,13 @@ func (s *Session) reportProgress(ctx context.Context, req *sdk.CallToolRequest) 
 				return
 			case <-tick.C:
 			}
-			took := time.Since(start)
+			took, what := time.Since(start), "waiting for its turn"
+			if t.come.Load() {
+				what = "running"
+			}
 			// A client that cannot be told is found out by who reads from it.
 			_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
-				ProgressToken: token, Progress: took.Seconds(), Message: fmt.Sprintf("running for %v", took.Round(100*time.Millisecond)),
+				ProgressToken: token, Progress: took.Seconds(), Message: fmt.Sprintf("%s for %v", what, took.Round(100*time.Millisecond)),
 			})
 		}
 	}()

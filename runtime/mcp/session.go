@@ -22,6 +22,8 @@ type Session struct {
 	// life ends with the session, and every call that is under way with it.
 	life context.Context
 	end  context.CancelFunc
+	// answers are whom results go to over HTTP; nil: there is no such thing.
+	answers *answers
 
 	mu     sync.Mutex
 	listed map[string]string // what the SDK was told of: name to tool.key
@@ -44,7 +46,7 @@ func (s *Session) Serve(ctx context.Context, in io.Reader, out io.Writer) error 
 	defer s.end()
 	stop := context.AfterFunc(ctx, s.end)
 	defer stop()
-	connected, err := s.server.Connect(s.life, &lines{in: in, out: out, maxMessage: s.config.MaxMessage}, nil)
+	connected, err := s.server.Connect(s.life, &lines{in: in, out: out, maxMessage: s.config.MaxMessage, room: s.config.Room}, nil)
 	if err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
@@ -164,6 +166,11 @@ func (s *Session) intercept(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		switch method {
 		case "tools/list":
+			leave, ok := s.config.Room.Act(ctx)
+			if !ok {
+				return nil, &jsonrpc.Error{Code: codeBusy, Message: busyNow}
+			}
+			defer leave()
 			if err := s.refresh(ctx); err != nil {
 				return nil, s.broken("list tools", err)
 			}

@@ -20,12 +20,13 @@ type lines struct {
 	in         io.Reader
 	out        io.Writer
 	maxMessage int
+	room       Room
 }
 
 // Connect starts to read. It is called once.
 func (t *lines) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConn{
-		out: t.out, read: make(chan line), closed: make(chan struct{}), maxMessage: t.maxMessage, open: newOpen(t.maxMessage),
+		out: t.out, read: make(chan line), closed: make(chan struct{}), maxMessage: t.maxMessage, open: newOpen(t.maxMessage), room: t.room,
 	}
 	// A reader of standard input cannot be interrupted everywhere. It ends with
 	// the input, or with the process.
@@ -50,6 +51,7 @@ type lineConn struct {
 
 	maxMessage int
 	open       *open
+	room       Room
 }
 
 // SessionID is empty: there is one session on these streams.
@@ -137,6 +139,13 @@ func (c *lineConn) accept(l line) (jsonrpc.Message, *refusal) {
 	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
 		if refused := c.open.start(r, l.text); refused != nil {
 			return nil, refused
+		}
+		give, ok := c.room.Take(copies*int64(len(l.text)) + valuesAround(r.Method, l.text, r.Params))
+		c.open.after(r.ID, give)
+		if !ok {
+			c.open.end(r.ID)
+			id, _ := idOf(l.text)
+			return nil, &refusal{id, codeBusy, busyNow}
 		}
 	}
 	return m, nil

@@ -74,6 +74,11 @@ func (s *Session) search(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Ca
 	if limit < 1 || limit > maxFound || len(args.Query) > maxQuery {
 		return failed(badVerb(VerbSearch, fmt.Sprintf("limit is from 1 to %d, and query has at most %d bytes", maxFound, maxQuery))), nil
 	}
+	leave, ok := s.config.Room.Act(ctx)
+	if !ok {
+		return s.result(VerbSearch, busy(ctx), nil), nil
+	}
+	defer leave()
 	tools, err := s.offered(ctx)
 	if err != nil {
 		return nil, s.broken("search tools", err)
@@ -107,6 +112,11 @@ func (s *Session) describe(ctx context.Context, req *sdk.CallToolRequest) (*sdk.
 	if why := readVerb(req, &args); why != "" || args.Name == nil {
 		return failed(badVerb(VerbDescribe, "name is required, and nothing else is taken")), nil
 	}
+	leave, ok := s.config.Room.Act(ctx)
+	if !ok {
+		return s.result(VerbDescribe, busy(ctx), nil), nil
+	}
+	defer leave()
 	tools, err := s.offered(ctx)
 	if err != nil {
 		return nil, s.broken("describe a tool", err)
