@@ -26,3 +26,6 @@ func (s *Server) Held() int64 { return s.work.Bytes() }
 func (s *Server) Hold(n int64) (give func(), ok bool) {
 	return s.work.Of(room.Caller{Principal: "somebody else"}).Take(n)
 }
+
+// Places are how many calls run and wait.
+func (s *Server) Places() (running, waiting int) { return s.work.Places() }
