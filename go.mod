@@ -14,6 +14,7 @@ require (
 	github.com/landlock-lsm/go-landlock v0.11.2 // sandbox/process
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // runtime/mcp
 	github.com/ncruces/go-sqlite3 v0.37.0 // internal/store
+	github.com/pierrec/lz4/v4 v4.1.29 // sandbox/rows: lz4 in Arrow IPC
 	github.com/prometheus/client_golang v1.25.0 // runtime/httpapi: /metrics
 	github.com/rogpeppe/go-internal v1.16.0 // tests: testscript, txtar
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // manifests: argument schemas
@@ -57,7 +58,6 @@ require (
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/ncruces/go-sqlite3-wasm/v6 v6.5.35401 // indirect
 	github.com/ncruces/julianday v1.0.0 // indirect
-	github.com/pierrec/lz4/v4 v4.1.29 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect

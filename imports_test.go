@@ -58,6 +58,7 @@ var fences = map[string]struct {
 	"golang.org/x/sys":                         {in: []string{"sandbox/wasm", "sandbox/process", "cmd"}},
 	"github.com/klauspost/compress":            {in: []string{"guests", "internal", "sandbox/rows"}},
 	"github.com/apache/arrow-go/v18":           {in: []string{"sandbox/rows", "runtime/httpapi"}}, // httpapi: only its test
+	"github.com/pierrec/lz4/v4":                {in: []string{"sandbox/rows"}},
 	"github.com/evanw/esbuild":                 {in: []string{"guests/js/typescript"}},
 	"github.com/ncruces/go-sqlite3":            {in: []string{"internal/store"}},
 	"gonum.org/v1/plot":                        {in: []string{"bench/plot"}},

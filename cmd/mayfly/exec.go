@@ -20,8 +20,8 @@ type execCommand struct {
 	Code   *string  `short:"c" placeholder:"CODE" help:"The code itself, instead of SCRIPT."`
 	Lang   langFlag `placeholder:"LANGUAGE" help:"What the code is written in: python, js or ts. Default: by the script's ending (.py, .js, .mjs, .ts, .mts), else python."`
 
-	Rows        fileFlag    `placeholder:"FILE" help:"Bind the rows of a file to the variable rows: JSON, JSON Lines, CSV, TSV, Parquet or Excel (.xlsx), also packed with gzip or zstd; - for standard input."`
-	RowsFormat  rows.Format `placeholder:"FORMAT" help:"Format of the rows: json, jsonl, csv, tsv, parquet or xlsx. Default: by the file's ending, else by its content."`
+	Rows        fileFlag    `placeholder:"FILE" help:"Bind the rows of a file to the variable rows: JSON, JSON Lines, CSV, TSV, Parquet, Arrow IPC or Excel (.xlsx), also packed with gzip or zstd; - for standard input."`
+	RowsFormat  rows.Format `placeholder:"FORMAT" help:"Format of the rows: json, jsonl, csv, tsv, parquet, xlsx or arrow. Default: by the file's ending, else by its content."`
 	RowsSheet   string      `placeholder:"NAME" help:"Sheet of an Excel workbook. Default: the first."`
 	RowsStrings bool        `help:"Leave every CSV and TSV cell a string."`
 	Arg         []string    `sep:"none" placeholder:"NAME=JSON" help:"Bind a JSON value to a variable. Repeatable."`

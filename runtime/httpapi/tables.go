@@ -16,7 +16,7 @@ type tableText struct {
 	Name   string      `json:"name"`
 	Format rows.Format `json:"format"` // empty: found out
 	Text   string      `json:"text"`
-	// Data is in place of Text what is no text, in base64: Parquet, an Excel
+	// Data is in place of Text what is no text, in base64: Parquet, Arrow IPC, an Excel
 	// workbook, or any of the formats packed with gzip or zstd. What the tables of
 	// a request unpack to may be as long as a request.
 	Data []byte `json:"data"`
@@ -95,7 +95,7 @@ func (q *request) table(t tableText, where string, share int64) (any, *refused) 
 		return nil, refuse(http.StatusBadRequest, "bad_request", where, "a table is given as text or as data, not both")
 	}
 	switch t.Format {
-	case "", rows.JSON, rows.JSONLines, rows.CSV, rows.TSV, rows.Parquet, rows.Excel:
+	case "", rows.JSON, rows.JSONLines, rows.CSV, rows.TSV, rows.Parquet, rows.Arrow, rows.Excel:
 	default:
 		return nil, refuse(http.StatusBadRequest, "bad_request", where+"/format", "the format is one of %s", rows.FormatNames)
 	}

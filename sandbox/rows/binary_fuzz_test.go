@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 )
 
@@ -37,4 +38,14 @@ func FuzzExcelSheet(f *testing.F) {
 	f.Add(`<row><c t="str"><v>a</v></c></row><row><c><v>1</v></c></row>`)
 	f.Add(`<row><c r="B1" t="inlineStr"><is><t>a_x000D_</t></is></c></row><row><c r="B2" s="1"><v>45351.5</v></c></row>`)
 	f.Fuzz(func(t *testing.T, rows string) { checkBinary(t, Excel, book(t, sheet(rows))) })
+}
+
+func FuzzArrow(f *testing.F) {
+	for _, text := range otherArrows(f) {
+		f.Add(text)
+	}
+	f.Add(typedArrow(f, false, ipc.WithZstd()))
+	f.Add(typedArrow(f, true, ipc.WithLZ4()))
+	f.Add(sharedSchema(3))
+	f.Fuzz(func(t *testing.T, text string) { checkBinary(t, Arrow, text) })
 }

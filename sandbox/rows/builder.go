@@ -48,8 +48,12 @@ func (b *builder) expect(rows int64) error {
 	if rows < 0 {
 		return damaged(b.opts, b.format, nil)
 	}
-	if rows > int64(b.opts.MaxCells)/int64(max(1, len(b.table.Columns))) {
+	width := int64(max(1, len(b.table.Columns)))
+	if rows > int64(b.opts.MaxCells)/width {
 		return b.tooManyCells()
+	}
+	if rows > b.opts.MaxBytes/cellBytes/width {
+		return tooLarge(b.opts, "unpacks to too many bytes")
 	}
 	return nil
 }
@@ -58,12 +62,17 @@ func (b *builder) tooManyCells() error {
 	return &Error{Name: b.opts.Name, Code: TooLarge, Reason: fmt.Sprintf("has more than %d values", b.opts.MaxCells)}
 }
 
+// cellBytes is what a value counts of MaxBytes, whatever it is: a column of nulls
+// takes no bytes of a file, and as much memory as any other. In CSV it is this much
+// at least.
+const cellBytes = 2
+
 // count takes n values from what a file may hold.
 func (b *builder) count(n int) error {
 	if b.cells += n; b.cells > b.opts.MaxCells {
 		return b.tooManyCells()
 	}
-	return nil
+	return b.weigh(cellBytes * n)
 }
 
 // weigh takes the bytes of a text from what a file may hold. They count for each
@@ -173,6 +182,11 @@ func fraction(nanos int64) string {
 		return fmt.Sprintf(".%06d", nanos/1e3)
 	}
 	return fmt.Sprintf(".%09d", nanos)
+}
+
+// shortFraction is a part of a second without zeros at the end.
+func shortFraction(nanos int64) string {
+	return strings.TrimRight(strings.TrimRight(fmt.Sprintf(".%09d", nanos), "0"), ".")
 }
 
 // maxScale is more than any decimal has.

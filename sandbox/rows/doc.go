@@ -1,6 +1,6 @@
 // Package rows reads tabular files for a call: JSON, JSON Lines, CSV and TSV
-// become a [sandbox.Table], or JSON text where the rows are no table; so do Parquet
-// and Excel workbooks, and any of these packed with gzip or zstd.
+// become a [sandbox.Table], or JSON text where the rows are no table; so do Parquet,
+// Arrow IPC and Excel workbooks, and any of these packed with gzip or zstd.
 //
 // It guarantees that no value changes on the way. Integers keep all their
 // digits; a decimal number becomes a float only if the float gives the same
@@ -12,7 +12,8 @@
 // # Formats
 //
 // The format is Options.Format; else what the name's ending says (.json;
-// .jsonl, .ndjson; .csv; .tsv, .tab); else it is sniffed: text that begins with
+// .jsonl, .ndjson; .csv; .tsv, .tab; .parquet; .xlsx, .xlsm; .arrow, .arrows, .feather,
+// .ipc); else it is sniffed: text that begins with
 // "[" is JSON, with "{" JSON Lines; of what is left, a tab in the first line
 // means TSV, and everything else is CSV. A UTF-8 byte order mark is skipped.
 //
@@ -45,7 +46,7 @@
 //   - anything else: string. That includes 007, +49…, 1_000, 1,000, 0x10, 1e5,
 //     .5, nan, inf, dates, and numbers with spaces around them.
 //
-// # Parquet and Excel
+// # Parquet, Arrow and Excel
 //
 // Columns keep their types: integers of up to 64 bits exactly, with and without a
 // sign; floats; text, which must be UTF-8; binary as bytes; lists and structs as
@@ -53,6 +54,13 @@
 // and timestamps (to the nanosecond, with +00:00 if they are moments in UTC) become
 // ISO 8601 text, decimals text with all their digits. Intervals and encrypted files
 // are refused.
+//
+// Arrow IPC is read as a file (.arrow, .feather of version 2) and as a stream, plain
+// or with buffers packed by lz4 or zstd. Columns become what they become from
+// Parquet; what dictionaries hold takes the place of the numbers that refer to it,
+// and lengths of time become ISO 8601 text. Refused are big-endian files, versions
+// before V4, unions, intervals, list views, run-end encoded values, dictionaries of
+// nested values, and dictionaries that a file has behind the rows that need them.
 //
 // Of a workbook one sheet is read. Its first row with anything in it names the
 // columns; empty rows are skipped; numbers that are shown as dates become dates.

@@ -16,10 +16,11 @@ const (
 	TSV       Format = "tsv"
 	Parquet   Format = "parquet"
 	Excel     Format = "xlsx"
+	Arrow     Format = "arrow" // IPC, as a file or as a stream; Feather of version 2
 )
 
 // FormatNames lists the formats for messages.
-const FormatNames = "json, jsonl, csv, tsv, parquet, xlsx"
+const FormatNames = "json, jsonl, csv, tsv, parquet, xlsx, arrow"
 
 // formatOf finds the format by the name's ending, else by the text.
 func formatOf(name, text string) Format {
@@ -36,6 +37,8 @@ func formatOf(name, text string) Format {
 		return Parquet
 	case ".xlsx", ".xlsm":
 		return Excel
+	case ".arrow", ".arrows", ".feather", ".ipc":
+		return Arrow
 	}
 	if f := binaryFormat(text); f != "" {
 		return f

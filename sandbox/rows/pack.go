@@ -74,7 +74,7 @@ func notPacked(opts Options, how string, err error) error {
 }
 
 // isBinary reports whether a format is not text.
-func (f Format) isBinary() bool { return f == Parquet || f == Excel }
+func (f Format) isBinary() bool { return f == Parquet || f == Excel || f == Arrow }
 
 // binaryFormat finds a binary format by how it begins, "" if it is none.
 func binaryFormat(text string) Format {
@@ -83,6 +83,8 @@ func binaryFormat(text string) Format {
 		return Parquet
 	case strings.HasPrefix(text, "PK\x03\x04"):
 		return Excel
+	case strings.HasPrefix(text, arrowMark+"\x00\x00"), strings.HasPrefix(text, arrowContinue): // both are no text
+		return Arrow
 	}
 	return ""
 }
@@ -106,6 +108,8 @@ func readBinary(text string, format Format, opts Options) (rows Rows, err error)
 		err = b.readParquet(text)
 	case Excel:
 		err = b.readExcel(text)
+	case Arrow:
+		err = b.readArrow(text)
 	}
 	if err != nil {
 		return Rows{}, err
@@ -122,7 +126,7 @@ func damaged(opts Options, format Format, err error) error {
 	return &Error{Name: opts.Name, Code: Syntax, Reason: "cannot be read as " + formatNames[format] + "; it is damaged, or not what it says it is", Err: err}
 }
 
-var formatNames = map[Format]string{Parquet: "Parquet", Excel: "an Excel workbook (.xlsx)"}
+var formatNames = map[Format]string{Parquet: "Parquet", Excel: "an Excel workbook (.xlsx)", Arrow: "Arrow IPC"}
 
 // readerOf gives what is read at any place.
 func readerOf(text string) *bytes.Reader { return bytes.NewReader([]byte(text)) }

@@ -38,7 +38,7 @@ type Options struct {
 	// MaxBytes is how large the input may be. Default [DefaultMaxBytes]. More is
 	// refused with [TooLarge], a regular file before anything of it is read. The
 	// same holds for what a packed file unpacks to, and for the texts in a table of
-	// a binary format.
+	// a binary format, in which each value counts two bytes more.
 	MaxBytes int64
 	// MaxCells is how many cells a table may have, and of how many tokens other
 	// JSON may consist. Default [DefaultMaxCells].

@@ -176,7 +176,7 @@ func TestErrors(t *testing.T) {
 		{"too many cells", "a,b\n1,2\n3,4\n", Options{Format: CSV, MaxCells: 3}, TooLarge, `in.x: has more than 3 values`},
 		{"too many columns", strings.Repeat(",", MaxColumns), Options{Format: CSV}, TooLarge, `in.x: has more than 16384 columns`},
 		{"too large", "a\n1\n", Options{Format: CSV, MaxBytes: 3}, TooLarge, `in.x: has too many bytes; the limit is 3 bytes`},
-		{"unknown format", "a", Options{Format: "xml"}, Unreadable, `in.x: unknown format "xml"; known are json, jsonl, csv, tsv, parquet, xlsx`},
+		{"unknown format", "a", Options{Format: "xml"}, Unreadable, `in.x: unknown format "xml"; known are json, jsonl, csv, tsv, parquet, xlsx, arrow`},
 
 		{"json empty", " \n", Options{Format: JSON}, Empty, `in.x: is empty; JSON rows are an array`},
 		{"json object", "\n {\"a\":1}", Options{Format: JSON}, Syntax, `in.x:2:2: JSON rows are one array, this is an object; for one value per line the format is jsonl`},

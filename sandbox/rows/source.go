@@ -19,8 +19,6 @@ func newSource(text string, opts Options) (*source, error) {
 		return nil, &Error{Name: opts.Name, Code: Encoding, Reason: reason}
 	}
 	switch {
-	case strings.HasPrefix(s.text, "ARROW1"):
-		return refuse("is an Arrow IPC file, which is not read; write it as Parquet")
 	case strings.HasPrefix(s.text, "\xff\xfe"), strings.HasPrefix(s.text, "\xfe\xff"):
 		return refuse("is UTF-16 text; convert it to UTF-8 first")
 	}

@@ -82,7 +82,7 @@ function dropped(rows, me) {
     say(file.name + " was read.");
   };
   rows.addEventListener("input", () => (named = ""));
-  const file = el("input", { type: "file", class: "visually-hidden", accept: ".csv,.tsv,.tab,.json,.jsonl,.ndjson,.parquet,.xlsx,.xlsm,.gz,.zst,.zstd", onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ""; } });
+  const file = el("input", { type: "file", class: "visually-hidden", accept: ".csv,.tsv,.tab,.json,.jsonl,.ndjson,.parquet,.arrow,.arrows,.feather,.ipc,.xlsx,.xlsm,.gz,.zst,.zstd", onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ""; } });
   const sheet = el("input", { value: kept.sheet, placeholder: "the first", spellcheck: "false", oninput: () => (kept.sheet = sheet.value) });
   const typed = el("label", { class: "wide" }, "Rows, as the variable rows: CSV, TSV, JSON or JSON Lines", rows), held = el("div", {});
   const show = () => {
