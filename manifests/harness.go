@@ -171,6 +171,9 @@ type OTLP struct {
 	Endpoint string
 	// HeadersEnv are headers of its requests, as in [ToolSpec].
 	HeadersEnv map[string]string
+	// ArgumentsOf are the tools whose calls have their arguments in the span, without
+	// what may be secret or personal; nil: none.
+	ArgumentsOf []string
 }
 
 // Ceilings are the operator's limits, which no manifest can exceed. A manifest

@@ -121,6 +121,8 @@ func (o *OTLP) fields() fields {
 	return fields{
 		{name: "endpoint", required: true, slot: textSlot{&o.Endpoint, address}, doc: "The collector's URL, for OTLP over HTTP with protobuf. /v1/traces is added to its path unless it ends so."},
 		{name: "headers_env", slot: headers(&o.HeadersEnv), doc: "Headers of its requests, each with the name of the environment variable that holds its value. Default: none."},
+		{name: "arguments_of", slot: toolNames(&o.ArgumentsOf),
+			doc: "The tools whose spans have the arguments of a call that was allowed, as gen_ai.tool.call.arguments. Members whose schema has writeOnly, or whose name is that of a credential, are withheld; secrets and personal data are taken out. Default: none. Mayfly's own addition."},
 	}
 }
 

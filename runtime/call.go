@@ -112,11 +112,11 @@ func (r *Runtime) call(ctx context.Context, c Call, in *CodeInput) (Result, erro
 	d, err := r.decide(ctx, g)
 	decided := r.now()
 	if err != nil {
-		span.End(r.spanEnd(c, undecided(c), started, decided))
+		span.End(r.spanEnd(c, g.Args, undecided(c), started, decided))
 		return Result{}, err
 	}
 	result := Result{CallID: c.ID, Decision: d, Outcome: outcomeOf(d)}
-	defer func() { span.End(r.spanEnd(c, result, started, decided)) }()
+	defer func() { span.End(r.spanEnd(c, g.Args, result, started, decided)) }()
 	if d.Outcome != governor.Allow {
 		result.Approval, result.RetryAt = d.ApprovalID, d.RetryAt
 		result.Next = result.Outcome.Next()

@@ -84,7 +84,7 @@ func (r *Runtime) openSpans(config Config) (*otel.Exporter, error) {
 }
 
 // spanEnd is what the span of a call says at its end.
-func (r *Runtime) spanEnd(c Call, result Result, started, decided time.Time) otel.Call {
+func (r *Runtime) spanEnd(c Call, args governor.Arguments, result Result, started, decided time.Time) otel.Call {
 	d := result.Decision
 	end := otel.Call{
 		ID: given(result.CallID), Run: given(c.RunID), Tool: given(c.Tool), Principal: d.Principal, Tenant: d.Tenant, Task: d.Task,
@@ -107,6 +107,9 @@ func (r *Runtime) spanEnd(c Call, result Result, started, decided time.Time) ote
 	}
 	if d.Outcome == governor.Allow {
 		end.Label = string(result.Label)
+		if end.Manifest != nil && r.spans != nil {
+			end.Arguments = r.spanArguments(end.Manifest, args)
+		}
 	}
 	if result.Output != nil {
 		end.Truncated, end.Redacted = result.Output.Truncated, result.Output.Redactions
@@ -120,6 +123,7 @@ func undecided(c Call) Result { return Result{CallID: c.ID, Outcome: Internal} }
 // traced is invoke with a span around it.
 func (r *Runtime) traced(ctx context.Context, span *otel.Span, via transport, in invocation) reply {
 	ctx, end := span.Run(ctx, in.tool, r.now())
+	in.parent = span.Outgoing(ctx)
 	rep := via.invoke(ctx, in)
 	if rep.sandbox != nil {
 		end(r.now(), string(rep.outcome.known()), &rep.sandbox.Usage)

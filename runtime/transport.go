@@ -16,6 +16,9 @@ type invocation struct {
 	args governor.Arguments
 	key  string     // idempotency key
 	code *CodeInput // of a call by CallCode
+	// parent is the run's place in the trace, for a tool elsewhere; empty: nothing is
+	// traced.
+	parent TraceParent
 	// secrets are the values that the tool was granted, by name.
 	secrets map[string]string
 	// hostCall lets sandboxed code call tools in turn.

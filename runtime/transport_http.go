@@ -63,6 +63,7 @@ func (w *web) invoke(ctx context.Context, in invocation) reply {
 	if err != nil {
 		return unavailable(err)
 	}
+	x.parent = in.parent.Traceparent
 	rep := x.run(ctx, in.args.Text())
 	if rep.failure != nil { // its end may have been cut off
 		message, _ := w.vault.scrubber().CutText([]byte(rep.failure.Message))

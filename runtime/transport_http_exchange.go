@@ -40,6 +40,7 @@ type exchange struct {
 	roots   *x509.CertPool // nil: the system's
 	to      *url.URL
 	headers http.Header // for the origin of to only
+	parent  string      // traceparent for that origin; empty: none
 	key     string
 	now     func() time.Time
 
@@ -181,7 +182,10 @@ func (x *exchange) request(ctx context.Context, h *hop) (*http.Request, error) {
 	req.Header.Set("User-Agent", "Mayfly")
 	req.Header.Set("Accept", "application/json, text/*;q=0.5")
 	if h.known {
-		maps.Copy(req.Header, x.headers)
+		if x.parent != "" {
+			req.Header.Set("Traceparent", x.parent)
+		}
+		maps.Copy(req.Header, x.headers) // the manifest's own goes first
 	}
 	if h.method == http.MethodPost {
 		req.GetBody = nil // nothing is sent twice

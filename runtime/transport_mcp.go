@@ -29,6 +29,9 @@ type MCPCall struct {
 	URL    string
 	Header http.Header
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	// Parent is where in the trace the call is, for the server; empty: nothing is
+	// traced.
+	Parent TraceParent
 	// RootCAs are whom a server's certificate is checked by; nil: the system's.
 	RootCAs *x509.CertPool
 	// Talk starts a server that speaks over its standard streams, and has talk
@@ -135,6 +138,7 @@ func (u upstream) invoke(ctx context.Context, in invocation) reply {
 	if err != nil {
 		return unavailable(err)
 	}
+	c.Parent = in.parent
 	c.Args = sandbox.RawJSON(in.args.Text())
 	return mcpReply(ctx, u.call(ctx, c))
 }

@@ -71,6 +71,9 @@ func call(ctx context.Context, c runtime.MCPCall, via sdk.Transport) runtime.MCP
 	}
 	// The key is for servers that know it: see the manifest's side_effect.
 	params := &sdk.CallToolParams{Name: c.Tool.Metadata.Name, Arguments: jsontext.Value(c.Args), Meta: sdk.Meta{metaKey: c.IdempotencyKey}}
+	if c.Parent.Traceparent != "" {
+		params.Meta["traceparent"] = c.Parent.Traceparent
+	}
 	if _, err := session.CallTool(ctx, params); err != nil && w.answer() == nil {
 		return w.failed(err)
 	}
@@ -201,8 +204,15 @@ func httpClient(ctx context.Context, c runtime.MCPCall) (client *http.Client, en
 	t := &http.Transport{
 		DialContext: c.Dial, MaxResponseHeaderBytes: 64 << 10, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.RootCAs},
 	}
+	header := c.Header.Clone()
+	if c.Parent.Traceparent != "" && header.Get("Traceparent") == "" { // the operator's own goes first
+		if header == nil {
+			header = make(http.Header)
+		}
+		header.Set("Traceparent", c.Parent.Traceparent)
+	}
 	client = &http.Client{
-		Transport:     &headed{call: ctx, to: t, header: c.Header, left: maxAnswer},
+		Transport:     &headed{call: ctx, to: t, header: header, left: maxAnswer},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return client, t.CloseIdleConnections

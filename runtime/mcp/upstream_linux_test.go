@@ -29,6 +29,11 @@ spec:
 // callStdio calls the tool of a server that the runtime starts.
 func callStdio(t *testing.T, how, sideEffect, timeout string) runtime.Result {
 	t.Helper()
+	return callStdioFrom(t, how, sideEffect, timeout, "", runtime.TraceParent{})
+}
+
+func callStdioFrom(t *testing.T, how, sideEffect, timeout, spec string, from runtime.TraceParent) runtime.Result {
+	t.Helper()
 	if _, err := os.Stat("/usr/bin/python3"); err != nil {
 		t.Skip("there is no /usr/bin/python3 to write a server in")
 	}
@@ -36,7 +41,10 @@ func callStdio(t *testing.T, how, sideEffect, timeout string) runtime.Result {
     far:
       command: { command: python3, args: [server.py, "`+how+`"] }
       grants: { filesystem_read: [server.py] }
-`)
+`+spec)
+	if spec != "" {
+		h.config.Trace = "" // spans go with it
+	}
 	// The server runs as another user.
 	if err := os.Chmod(h.dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -55,7 +63,7 @@ func callStdio(t *testing.T, how, sideEffect, timeout string) runtime.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := rt.Call(t.Context(), runtime.Call{RunID: run.ID, Tool: "lookup", Args: []byte(`{"id":"A"}`)})
+	r, err := rt.Call(t.Context(), runtime.Call{RunID: run.ID, Tool: "lookup", Args: []byte(`{"id":"A"}`), Parent: from})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +88,8 @@ func TestUpstreamStdio(t *testing.T) {
 		{"dies on the call", "destructive", "1m", runtime.EffectAmbiguous, ""},
 		{"floods", "destructive", "1m", runtime.EffectAmbiguous, ""},
 		{"says nothing", "destructive", "2s", runtime.Unavailable, ""}, // it was not called
-		{"hangs on the call", "read", "2s", runtime.Timeout, ""},
-		{"hangs on the call", "destructive", "2s", runtime.EffectAmbiguous, ""},
+		{"hangs on the call", "read", "8s", runtime.Timeout, ""},
+		{"hangs on the call", "destructive", "8s", runtime.EffectAmbiguous, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.how+"/"+tt.sideEffect, func(t *testing.T) {

@@ -9,15 +9,17 @@ const schemaURL = "https://opentelemetry.io/schemas/1.41.0"
 // Names of the semantic conventions. Their Go packages come with the rest of each
 // version, and no later one has these.
 const (
-	operationName  = attribute.Key("gen_ai.operation.name")
-	toolName       = attribute.Key("gen_ai.tool.name")
-	toolType       = attribute.Key("gen_ai.tool.type")
-	toolCallID     = attribute.Key("gen_ai.tool.call.id")
-	conversationID = attribute.Key("gen_ai.conversation.id")
-	agentID        = attribute.Key("gen_ai.agent.id")
-	errorType      = attribute.Key("error.type")
-	serviceName    = attribute.Key("service.name")
-	serviceVersion = attribute.Key("service.version")
+	operationName = attribute.Key("gen_ai.operation.name")
+	toolName      = attribute.Key("gen_ai.tool.name")
+	toolType      = attribute.Key("gen_ai.tool.type")
+	toolCallID    = attribute.Key("gen_ai.tool.call.id")
+	// toolCallArguments is one that the conventions leave out unless somebody opts in.
+	toolCallArguments = attribute.Key("gen_ai.tool.call.arguments")
+	conversationID    = attribute.Key("gen_ai.conversation.id")
+	agentID           = attribute.Key("gen_ai.agent.id")
+	errorType         = attribute.Key("error.type")
+	serviceName       = attribute.Key("service.name")
+	serviceVersion    = attribute.Key("service.version")
 )
 
 // executeTool is the operation.

@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mayfly-run/mayfly/manifests"
@@ -49,6 +50,8 @@ type Call struct {
 	Redacted  map[string]int
 	// Repeated: the tool did not run again.
 	Repeated bool
+	// Arguments are what may be said of the arguments; empty: nothing.
+	Arguments string
 	// MissingLayers are the layers of confinement that the host did not have.
 	MissingLayers []string
 }
@@ -89,6 +92,9 @@ func (s *Span) End(c Call) {
 		s.span.SetName(executeTool + " " + c.Tool)
 		attributes = append(attributes, toolType.String(typeOf(t)), transport.String(string(t.Spec.Transport)),
 			sideEffect.String(string(t.Spec.SideEffect)), risk.String(string(t.Spec.Risk)), toolVersion.String(t.Metadata.Version))
+	}
+	if c.Arguments != "" {
+		attributes = append(attributes, toolCallArguments.String(c.Arguments))
 	}
 	if c.Truncated {
 		attributes = append(attributes, truncated.Bool(true))
@@ -137,6 +143,18 @@ func (s *Span) Output(from, to time.Time) {
 	}
 	_, o := s.e.tracer.Start(s.ctx, spanOutput, trace.WithTimestamp(from))
 	o.End(trace.WithTimestamp(to))
+}
+
+// Outgoing is the place of ctx in the trace, for whoever the run asks. It has no
+// state: what the caller's side keeps there was not given to be passed on to
+// somebody else. Without tracing there is none, whatever the caller's place is.
+func (s *Span) Outgoing(ctx context.Context) Parent {
+	if s == nil {
+		return Parent{}
+	}
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return Parent{Traceparent: carrier["traceparent"]}
 }
 
 // typeOf is a tool's type in the words of the conventions.

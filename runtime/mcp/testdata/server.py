@@ -42,6 +42,10 @@ for line in sys.stdin:
         if how == "floods":
             while True:
                 sys.stdout.write("x" * 65536)
+        if how == "says where":
+            say({"id": number, "result": {"content": [], "structuredContent": {
+                "parent": message["params"].get("_meta", {}).get("traceparent"), "state": message["params"].get("_meta", {}).get("tracestate")}}})
+            continue
         reached = []
         for path in ["/etc/passwd", "/etc/shadow", __file__]:
             try:
