@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"bytes"
+	"math"
 	"unicode/utf8"
 )
 
@@ -52,7 +53,10 @@ func (s *source) placeOf(offset int) place {
 // find gives the place of a character by line and column. A column past the
 // line's end counts as its end.
 func (s *source) placeAt(line, column int) place {
-	line = max(1, min(line, len(s.lines)))
+	if line > len(s.lines) { // the library's place for a value that the text ends without
+		line, column = len(s.lines), math.MaxInt
+	}
+	line = max(1, line)
 	p := s.seen
 	if p.line != line || p.column > column {
 		p = place{s.lines[line-1], line, 1}

@@ -77,7 +77,7 @@ type yamlReader struct {
 
 func (y *yamlReader) node(in *yaml.Node, parent *node, step string, depth int) *node {
 	p := y.placeAt(in.Line, in.Column)
-	n := &node{parent: parent, step: step, line: in.Line, column: in.Column, offset: p.offset, flow: in.Style&yaml.FlowStyle != 0}
+	n := &node{parent: parent, step: step, line: p.line, column: p.column, offset: p.offset, flow: in.Style&yaml.FlowStyle != 0}
 	switch {
 	case in.Kind == yaml.AliasNode:
 		y.at(n, CodeAlias, "uses a YAML alias; write the value out")
@@ -145,7 +145,7 @@ func (y *yamlReader) mapping(in *yaml.Node, n *node, depth int) {
 func (y *yamlReader) key(in *yaml.Node, object *node, depth int) *node {
 	if in.Kind == yaml.ScalarNode && in.Style == 0 && in.Anchor == "" && in.Value == "<<" {
 		p := y.placeAt(in.Line, in.Column)
-		key := &node{parent: object, step: "<<", line: in.Line, column: in.Column, offset: p.offset}
+		key := &node{parent: object, step: "<<", line: p.line, column: p.column, offset: p.offset}
 		y.at(key, CodeAlias, "is a YAML merge key; write the members out")
 		return key
 	}

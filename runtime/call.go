@@ -116,6 +116,9 @@ func (r *Runtime) call(ctx context.Context, c Call, in *CodeInput) (Result, erro
 		return Result{}, err
 	}
 	result := Result{CallID: c.ID, Decision: d, Outcome: outcomeOf(d)}
+	if result.Outcome == Internal && ctx.Err() != nil {
+		result.Outcome = Cancelled // nothing is broken: nobody wants it any more
+	}
 	defer func() { span.End(r.spanEnd(c, g.Args, result, started, decided)) }()
 	if d.Outcome != governor.Allow {
 		result.Approval, result.RetryAt = d.ApprovalID, d.RetryAt

@@ -424,3 +424,22 @@ func TestOpenRefuses(t *testing.T) {
 		})
 	}
 }
+
+// Who gives up before there is a decision is told so, and not that something is
+// broken.
+func TestCancelledBeforeDecided(t *testing.T) {
+	r := open(t, "", nil)
+	run, err := r.StartRun(t.Context(), runtime.RunConfig{Tools: []string{"customer"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := runtime.Call{RunID: run.ID, Tool: "customer", Args: sandbox.RawJSON(`{}`)}
+	if got, err := r.Call(t.Context(), call); err != nil || got.Outcome == runtime.Internal {
+		t.Fatalf("a call that somebody waits for: %s, %v", got.Outcome, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := r.Call(ctx, call); err != nil || got.Outcome != runtime.Cancelled || got.Decision.Outcome != governor.Block {
+		t.Errorf("outcome %s after the decision %+v, %v", got.Outcome, got.Decision, err)
+	}
+}

@@ -15,7 +15,8 @@ var claimsText string
 
 // A claim is one line of claims.tsv: its ID, what it says, and what it rests on,
 // separated by tabs. IDs are ISSUE.PART, S.PART for what SECURITY.md claims, or
-// case-NUMBER for the faults of others that must not be ours.
+// case-NUMBER for the faults of others that must not be ours, or find-NUMBER for
+// those of ours that fuzzing found.
 type claim struct {
 	ID       string     `json:"id"`
 	Text     string     `json:"claim"`

@@ -196,6 +196,9 @@ func (q *request) storeError(err error, where string) *refused {
 		return refuse(http.StatusConflict, "exists", where, "there is one of this name already")
 	case errors.Is(err, store.ErrNotFound):
 		return refuse(http.StatusNotFound, "not_found", where, "there is no such thing")
+	case q.r.Context().Err() != nil && errors.Is(err, context.Canceled):
+		// No fault of the store's, and nothing that an operator should hear of.
+		return refuse(http.StatusServiceUnavailable, "cancelled", "", "the client went away meanwhile")
 	}
 	for _, ours := range []error{store.ErrFull, store.ErrIO, store.ErrCorrupt, store.ErrClosed, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, ours) {

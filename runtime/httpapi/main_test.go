@@ -82,7 +82,7 @@ spec: { handler: "host:north_only", tenants: [north] }
 
 // world is a server and what is around it.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	rt     *runtime.Runtime
 	server *httpapi.Server
 	addr   string
@@ -97,6 +97,8 @@ type world struct {
 	sandboxes func(context.Context, string) (sandbox.Sandbox, error)
 	tokenFile string
 	close     func() // closes the runtime
+	// listener is where it listens; nil is a port of the loopback address.
+	listener net.Listener
 	// harness is added to spec in the harness.
 	harness string
 	// files and trap are for the scripts of the browser: what they drop, and a server
@@ -128,7 +130,7 @@ func (l *logged) Write(p []byte) (int, error) {
 }
 
 // newWorld starts a server that listens on loopback.
-func newWorld(t *testing.T, change func(*world)) *world {
+func newWorld(t testing.TB, change func(*world)) *world {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -192,9 +194,11 @@ func newWorld(t *testing.T, change func(*world)) *world {
 	if w.server, err = httpapi.New(w.rt, w.config); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	l := w.listener
+	if l == nil {
+		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	w.addr = l.Addr().String()
 	w.url = "http://" + w.addr

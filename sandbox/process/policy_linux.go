@@ -3,8 +3,11 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
@@ -103,4 +106,32 @@ func readPolicy(fd int) (*policy, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// check refuses what the kernel would take for something else: a number below
+// zero for no limit at all, a zero byte for the end of a text.
+func (p *policy) check() error {
+	for _, n := range []int64{
+		p.Memory, p.FileBytes, p.TempBytes, p.WriteBytes, p.Processes, p.Descriptors, p.CPUSeconds, int64(p.UID), int64(p.GID), int64(p.ABI),
+	} {
+		if n < 0 {
+			return errors.New("a number is below zero")
+		}
+	}
+	if p.Network > NetworkProxy {
+		return errors.New("the network is not a known one")
+	}
+	texts := slices.Concat([]string{p.Command, p.Dir}, p.Args, p.Env, p.Boxes)
+	for _, at := range p.Places {
+		texts = append(texts, at.Path)
+	}
+	for _, l := range p.Links {
+		texts = append(texts, l.Path, l.Target)
+	}
+	for _, text := range texts {
+		if strings.ContainsRune(text, 0) {
+			return errors.New("a text holds a zero byte")
+		}
+	}
+	return nil
 }

@@ -44,7 +44,7 @@ next:
 }
 
 // execute runs a filter as the kernel does.
-func execute(t *testing.T, code []unix.SockFilter, d data) action {
+func execute(t testing.TB, code []unix.SockFilter, d data) action {
 	var mem [64]byte
 	binary.LittleEndian.PutUint32(mem[0:], d.nr)
 	binary.LittleEndian.PutUint32(mem[4:], d.arch)

@@ -150,6 +150,9 @@ func handle(r *received) {
 
 func start(r *received, control int) error {
 	p, err := readPolicy(r.fds[requestPolicy])
+	if err == nil {
+		err = p.check()
+	}
 	if err != nil {
 		return fmt.Errorf("read the policy: %w", err)
 	}
