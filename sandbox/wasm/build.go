@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -114,6 +115,9 @@ func (e *Engine) build(ctx context.Context, dir string) error {
 	if err := e.compile(ctx); err != nil {
 		return err
 	}
+	// Compiling leaves hundreds of MiB behind, and so does starting what was compiled.
+	// One after the other they fit where both together do not.
+	debug.FreeOSMemory()
 	e.config.Progress(fmt.Sprintf("preparing %s: compiled after %.1f s, starting it", name, time.Since(start).Seconds()))
 	if e.image, err = e.boot(ctx, rewritten, nil); err != nil {
 		return fmt.Errorf("boot guest %s: %w", name, err)
@@ -283,14 +287,7 @@ func (e *Engine) findHot(ctx context.Context) error {
 	if r.Status != sandbox.StatusOK {
 		return fmt.Errorf("the first call ended %s: %+v", r.Status, r.Error)
 	}
-	h := e.image.imageHeader
-	h.hot = inst.memory.pages(privatePages, h.size)
-	h.read = inst.memory.pages(mappedPages, h.size)
-	img, err := newImage(h, e.image.bytes())
-	if err != nil {
-		return err
-	}
-	e.image.close()
-	e.image = img
-	return nil
+	e.image.hot = inst.memory.pages(privatePages, e.image.size)
+	e.image.read = inst.memory.pages(mappedPages, e.image.size)
+	return e.image.check()
 }
