@@ -16,34 +16,19 @@
 
 #include <stdlib.h>
 
-/* The objects met so far, and those whose references are still to be followed. */
+/* The objects met so far, a bit for each address that one can have, and those
+ * whose references are still to be followed. Whatever this takes is free room
+ * in the image afterwards, so it is little. */
 typedef struct {
-    PyObject **table, **todo;
-    size_t mask, count, todo_count, todo_cap;
+    uint32_t *met;
+    PyObject **todo;
+    size_t memory, todo_count, todo_cap;
     bool failed;
 } walk;
 
-static bool walk_grow(walk *w)
-{
-    size_t mask = w->mask * 2 + 1;
-    PyObject **table = calloc(mask + 1, sizeof *table);
-    if (table == NULL) {
-        return false;
-    }
-    for (size_t i = 0; w->table != NULL && i <= w->mask; i++) {
-        if (w->table[i] != NULL) {
-            size_t at = ((uintptr_t)w->table[i] >> 3) * 2654435761u & mask;
-            while (table[at] != NULL) {
-                at = (at + 1) & mask;
-            }
-            table[at] = w->table[i];
-        }
-    }
-    free(w->table);
-    w->table = table;
-    w->mask = mask;
-    return true;
-}
+/* Objects of the interpreter's own are aligned as pointers are. */
+#define SLOT sizeof(void *)
+#define WASM_PAGE 65536u
 
 static int meet(PyObject *object, void *arg)
 {
@@ -51,15 +36,17 @@ static int meet(PyObject *object, void *arg)
     if (object == NULL || w->failed) {
         return 0;
     }
-    size_t at = ((uintptr_t)object >> 3) * 2654435761u & w->mask;
-    for (; w->table[at] != NULL; at = (at + 1) & w->mask) {
-        if (w->table[at] == object) {
-            return 0;
-        }
-    }
-    w->table[at] = object;
-    if (++w->count > w->mask / 2 && !walk_grow(w)) {
+    size_t slot = (uintptr_t)object / SLOT;
+    if ((uintptr_t)object % SLOT != 0 || (uintptr_t)object >= w->memory) {
         w->failed = true;
+        return 0;
+    }
+    uint32_t bit = UINT32_C(1) << slot % 32;
+    if ((w->met[slot / 32] & bit) != 0) {
+        return 0;
+    }
+    w->met[slot / 32] |= bit;
+    if (!PyCode_Check(object) && !PyObject_IS_GC(object)) {
         return 0;
     }
     if (w->todo_count == w->todo_cap) {
@@ -74,12 +61,6 @@ static int meet(PyObject *object, void *arg)
     }
     w->todo[w->todo_count++] = object;
     return 0;
-}
-
-static int meet_tracked(PyObject *object, void *arg)
-{
-    meet(object, arg);
-    return 1;
 }
 
 static void follow(walk *w, PyObject *object)
@@ -98,6 +79,20 @@ static void follow(walk *w, PyObject *object)
     } else if (PyObject_IS_GC(object) && Py_TYPE(object)->tp_traverse != NULL) {
         Py_TYPE(object)->tp_traverse(object, meet, w);
     }
+}
+
+static void meet_all(walk *w, PyObject *object)
+{
+    meet(object, w);
+    while (w->todo_count > 0 && !w->failed) {
+        follow(w, w->todo[--w->todo_count]);
+    }
+}
+
+static int meet_tracked(PyObject *object, void *arg)
+{
+    meet_all(arg, object);
+    return 1;
 }
 
 static void make_immortal(PyObject *object)
@@ -120,30 +115,28 @@ bool image_settle(void)
     PyInterpreterState *interp = _PyInterpreterState_GET();
     PyGC_Collect();
 
-    walk w = {.mask = (1u << 18) - 1};
-    w.table = calloc(w.mask + 1, sizeof *w.table);
-    if (w.table == NULL) {
+    walk w = {.memory = __builtin_wasm_memory_size(0) * WASM_PAGE};
+    size_t words = w.memory / SLOT / 32;
+    w.met = calloc(words, sizeof *w.met);
+    if (w.met == NULL) {
         return false;
     }
     PyUnstable_GC_VisitObjects(meet_tracked, &w);
     PyObject *interned = interp->cached_objects.interned_strings, *key;
     Py_ssize_t at = 0;
     while (interned != NULL && PyDict_Next(interned, &at, &key, NULL)) {
-        meet(key, &w);
+        meet_all(&w, key);
     }
-    while (w.todo_count > 0 && !w.failed) {
-        follow(&w, w.todo[--w.todo_count]);
+    for (size_t i = 0; i < words && !w.failed; i++) {
+        for (uint32_t bits = w.met[i]; bits != 0; bits &= bits - 1) {
+            make_immortal((PyObject *)((i * 32 + (size_t)__builtin_ctz(bits)) * SLOT));
+        }
     }
+    free(w.met);
+    free(w.todo);
     if (w.failed) {
         return false;
     }
-    for (size_t i = 0; i <= w.mask; i++) {
-        if (w.table[i] != NULL) {
-            make_immortal(w.table[i]);
-        }
-    }
-    free(w.table);
-    free(w.todo);
     _PyGC_Freeze(interp);
     return true;
 }

@@ -73,6 +73,9 @@ class Packages:
     @staticmethod
     def find_distributions(context):
         """What importlib.metadata asks: which packages there are, or whether one is."""
+        # They are on no path: who asks about a path of his own does not mean them.
+        if context.path is not sys.path:
+            return []
         keys = [name.split("/")[1] for name in FILES if name.startswith("dist-info/") and name.endswith("/METADATA")]
         if context.name is not None:
             wanted = re.sub("[-_.]+", "-", context.name).lower()
