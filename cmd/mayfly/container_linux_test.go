@@ -39,7 +39,10 @@ func TestEmptyContainer(t *testing.T) {
 				Command: mayfly, Args: []string{"exec", "--lang", test.lang, "-c", "6*7"},
 				Env:    map[string]string{"HOME": ""},
 				Output: confined.OutputStdout,
-				Limits: confined.Limits{Timeout: 10 * time.Minute, MaxMemory: 64 << 30, MaxProcesses: 64, MaxTempBytes: 4096},
+				Limits: confined.Limits{
+					Timeout: 10 * time.Minute, MaxMemory: 64 << 30, MaxProcesses: 64, MaxTempBytes: 4096,
+					MaxFileBytes: 256 << 20, // the image is a file too, in memory
+				},
 			}
 			bounded := spec
 			bounded.Limits.MaxTreeMemory = test.memory
