@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"time"
 
 	"github.com/mayfly-run/mayfly/manifests"
@@ -202,7 +200,7 @@ func (c *serveCommand) serve(ctx context.Context, p *process, rt *runtime.Runtim
 	if err != nil {
 		return err
 	}
-	defer reloadAtHangup(config.Tokens, pair, config.Logger)()
+	defer atHangup(func() { c.reload(p, rt.Manifests(), config.Tokens, pair, config.Logger) })()
 	scheme := "http"
 	var secure *tls.Config
 	if pair != nil {
@@ -235,29 +233,4 @@ func (c *serveCommand) session(r *http.Request, log *slog.Logger) (string, mcp.C
 		Run: runtime.RunConfig{Principal: caller.Principal, Tenant: caller.Tenant}, Surface: c.Surface, Exec: c.Exec,
 		ExecLimits: sandbox.Limits{Timeout: time.Duration(c.Timeout), MaxMemory: uint64(c.MemoryMB) << 20}, Version: version, Logger: log,
 	}, nil
-}
-
-// reloadAtHangup reads the tokens and the certificate again, where there are some,
-// when the process is told to. stop ends that.
-func reloadAtHangup(tokens *httpapi.Tokens, pair *certificate, log *slog.Logger) (stop func()) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, hangup)
-	done := make(chan struct{})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-hangups:
-				reload(tokens, pair, log)
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() {
-		signal.Stop(hangups)
-		close(done)
-		<-ended
-	}
 }

@@ -376,6 +376,38 @@ func TestServeTLS(t *testing.T) {
 	}
 }
 
+// TestServeHangupAndHarness: the harness is read at the start only; a hangup says so
+// when it is another one by now, and nothing when it is not.
+func TestServeHangupAndHarness(t *testing.T) {
+	s := startServe(t, []httpapi.Caller{{Principal: "agent"}}, nil)
+	for { // it is served, so it listens for hangups too
+		if resp, err := http.Get("http://" + s.addr + "/healthz"); err == nil {
+			_ = resp.Body.Close()
+			break
+		}
+	}
+	hangUp := func() {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const harness = "apiVersion: harnessweaver/v1\nkind: Harness\nspec: { store: memory, tools: { manifests: [tool.yaml] } }\n"
+	s.write("harness.yaml", "# The same.\n"+harness)
+	hangUp()
+	s.write("tokens.jsonl", "{")
+	hangUp()
+	s.log("nobody is let in until this is mended") // the second hangup has been heard
+	if text, err := os.ReadFile(s.stderr); err != nil || strings.Contains(string(text), "harness") {
+		t.Errorf("of a harness that is the same: %s, %v", text, err)
+	}
+	s.write("harness.yaml", strings.Replace(harness, "memory,", "memory, budgets: { max_tool_calls: 3 },", 1))
+	hangUp()
+	s.log("a restart reads it")
+	s.write("harness.yaml", "SENTINEL")
+	hangUp()
+	s.log("would not start")
+}
+
 // TestServeTLSRefuses: a pair that cannot work is an error at the start, which says
 // what is wrong.
 func TestServeTLSRefuses(t *testing.T) {
