@@ -140,6 +140,9 @@ func (c *client) work(until context.Context, pick func(*rand.Rand) call) {
 	for until.Err() == nil {
 		if c.inRun == 0 {
 			got, err := c.send(until, "/v1/runs", map[string]any{})
+			if errors.Is(err, errStopped) {
+				return
+			}
 			if err != nil || got.status != http.StatusCreated {
 				c.stats.fault("a run", "lost", fmt.Sprintf("%v %d %s", err, got.status, got.text))
 				return

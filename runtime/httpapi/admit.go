@@ -14,7 +14,9 @@ func (c Caller) id() room.Caller { return room.Caller{Principal: c.Principal, Te
 func (s *Server) makeRoom() {
 	c := s.config
 	places := room.Config{Places: c.MaxCalls, PlacesEach: c.MaxCallsEach, Queue: c.MaxQueue}
-	s.acts = room.New(places)
+	acts := places
+	acts.Queue *= 4 // they wait for each other, and not for calls
+	s.acts = room.New(acts)
 	places.Bytes, places.BytesEach = c.MaxMemory, c.MaxMemory
 	if c.MaxCallsEach < c.MaxCalls {
 		// As with places: nobody has all. The division first, so that nothing
@@ -23,14 +25,6 @@ func (s *Server) makeRoom() {
 	}
 	s.work = room.New(places)
 	s.unpacking = room.New(room.Config{Places: 1, PlacesEach: 1, Queue: c.MaxCalls}).Of(room.Caller{})
-}
-
-// busy is what a client is told for whom there is no room.
-func (s *Server) busy(why string) *refused {
-	if s.config.Metrics != nil {
-		s.config.Metrics.busy.Inc()
-	}
-	return refuse(http.StatusServiceUnavailable, "busy", "", "%s; nothing was done; send the request again a little later", why).retry(1)
 }
 
 func (q *request) noRoom() *refused { return q.s.busy("as many requests are answered and wait as may") }
@@ -114,26 +108,26 @@ func (r Room) Call(ctx context.Context) (leave func(), ok bool) {
 		leave()
 		ok = false
 	}
-	return leave, r.counted(ctx, ok)
+	return leave, r.told(ctx, ok)
 }
 
 // Act waits for a place for what is short and no call.
 func (r Room) Act(ctx context.Context) (leave func(), ok bool) {
 	leave, ok = r.s.acts.Of(r.id).Enter(ctx)
-	return leave, r.counted(ctx, ok)
+	return leave, r.told(ctx, ok)
 }
 
 // Take takes n bytes of memory, which give gives back. ok is false if there are not
 // so many.
 func (r Room) Take(n int64) (give func(), ok bool) {
 	give, ok = r.s.work.Of(r.id).Take(n)
-	return give, r.counted(context.Background(), ok)
+	return give, r.told(r.s.calls, ok)
 }
 
-// counted counts what is told that the host is busy.
-func (r Room) counted(ctx context.Context, ok bool) bool {
-	if !ok && ctx.Err() == nil && r.s.config.Metrics != nil {
-		r.s.config.Metrics.busy.Inc()
+// told counts what is told that the host is busy.
+func (r Room) told(ctx context.Context, ok bool) bool {
+	if !ok && ctx.Err() == nil {
+		r.s.refuse(ctx, r.id)
 	}
 	return ok
 }

@@ -47,9 +47,15 @@ type Config struct {
 	// three quarters of MaxCalls, so that nobody can keep everybody else waiting;
 	// without, all. MaxMemory is shared in the same proportion.
 	MaxCallsEach int
-	// MaxQueue is how many more calls may wait, and how many more other requests. One
-	// more is told that the host is busy. Default 64; -1: none may wait.
+	// MaxQueue is how many more calls may wait, and a quarter of how many more other
+	// requests, which do not take long. One more is told that the host is busy.
+	// Default 64; -1: none may wait.
 	MaxQueue int
+	// BusyDelay is how long a caller waits to be told that the host is busy who comes
+	// again within the second of Retry-After. To say so costs as much as to serve
+	// something short, and who asks again at once would have nothing else served.
+	// Default 500ms.
+	BusyDelay time.Duration
 	// MaxConns is how many connections there may be at once. Default 1024.
 	MaxConns int
 	// MaxStreams is how many streams of the trace there may be. Default 64.
@@ -95,6 +101,7 @@ func (c Config) withDefaults() (Config, error) {
 	set(&c.WriteTimeout, 30*time.Second)
 	set(&c.IdleTimeout, time.Minute)
 	set(&c.Grace, 20*time.Second)
+	set(&c.BusyDelay, 500*time.Millisecond)
 	count := func(v *int, d int) {
 		if *v < 0 {
 			errs = append(errs, fmt.Errorf("httpapi: a negative limit, %d", *v))

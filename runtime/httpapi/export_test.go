@@ -29,3 +29,6 @@ func (s *Server) Hold(n int64) (give func(), ok bool) {
 
 // Places are how many calls run and wait.
 func (s *Server) Places() (running, waiting int) { return s.work.Places() }
+
+// Refusals are how many are told later that the host is busy.
+func (s *Server) Refusals() int64 { return s.refusals.waiting.Load() }

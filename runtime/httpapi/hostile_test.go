@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	goruntime "runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -485,5 +486,64 @@ func TestTraceStream(t *testing.T) {
 	}
 	if got, _ := w.follow("agent", "", last, 1); got[0] != "dropped" {
 		t.Errorf("a stream that is too slow: %v", got)
+	}
+}
+
+// TestImpatient: who is told that the host is busy and comes again at once is told so
+// later; others are told at once, and nothing is held meanwhile.
+func TestImpatient(t *testing.T) {
+	started, goOn := make(chan struct{}, 1), make(chan struct{})
+	w := newWorld(t, func(w *world) {
+		w.config.MaxCalls, w.config.MaxCallsEach, w.config.MaxQueue, w.config.BusyDelay = 1, 1, -1, time.Hour
+		w.funcs["waits"] = func(context.Context, runtime.FuncCall) (sandbox.RawJSON, error) {
+			started <- struct{}{}
+			<-goOn
+			return sandbox.RawJSON(`1`), nil
+		}
+	})
+	var first sync.WaitGroup
+	first.Go(func() { w.must(200, "ann", "POST", "/v1/tools/waits/call", `{}`) })
+	<-started
+	w.must(503, "agent", "POST", "/v1/tools/waits/call", `{}`)
+	answered := make(chan int, 20)
+	var again sync.WaitGroup
+	for range 20 {
+		again.Go(func() {
+			r, err := http.NewRequestWithContext(t.Context(), "POST", w.url+"/v1/tools/waits/call", strings.NewReader("{}"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r.Header.Set("Authorization", "Bearer "+w.tokens["agent"])
+			r.Header.Set("Content-Type", "application/json")
+			if res, err := client.Do(r); err == nil {
+				_ = res.Body.Close()
+				answered <- res.StatusCode
+			}
+		})
+	}
+	// Each notes down anew when it was, so that all of them wait, however slow the
+	// machine is, but for those that come a second after the one before.
+	for w.server.Refusals()+int64(len(answered)) < 20 {
+		goruntime.Gosched()
+	}
+	if w.server.Refusals() == 0 {
+		t.Error("nobody waits")
+	}
+	w.must(503, "other", "POST", "/v1/tools/waits/call", `{}`)
+	w.must(200, "agent", "GET", "/v1/me", "") // and what there is room for is answered
+	if running, waiting := w.server.Places(); running != 1 || waiting != 0 {
+		t.Errorf("%d calls run and %d wait, want 1 and 0", running, waiting)
+	}
+	close(goOn)
+	first.Wait()
+	w.must(200, "agent", "POST", "/v1/tools/find_order/call", `{"args":{"id":"A"}}`)
+	if w.server.Refusals() == 0 {
+		t.Error("those who came again at once did not wait")
+	}
+	w.stop() // for which nobody has to wait
+	again.Wait()
+	if n := w.server.Refusals(); n != 0 {
+		t.Errorf("%d wait in a server that has ended", n)
 	}
 }

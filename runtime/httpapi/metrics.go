@@ -85,10 +85,11 @@ func (m *Metrics) watch(s *Server) error {
 		help string
 		get  func() float64
 	}{
-		"mayfly_http_calls_running": {"Calls that run.", func() float64 { n, _ := s.work.Places(); return float64(n) }},
-		"mayfly_http_calls_waiting": {"Calls that wait for their turn.", func() float64 { _, n := s.work.Places(); return float64(n) }},
-		"mayfly_http_request_bytes": {"Memory of requests that are being read or answered, and of their arguments.", func() float64 { return float64(s.work.Bytes()) }},
-		"mayfly_http_streams":       {"Streams of the trace.", func() float64 { return float64(s.streams.Load()) }},
+		"mayfly_http_calls_running":    {"Calls that run.", func() float64 { n, _ := s.work.Places(); return float64(n) }},
+		"mayfly_http_calls_waiting":    {"Calls that wait for their turn.", func() float64 { _, n := s.work.Places(); return float64(n) }},
+		"mayfly_http_request_bytes":    {"Memory of requests that are being read or answered, and of their arguments.", func() float64 { return float64(s.work.Bytes()) }},
+		"mayfly_http_refusals_waiting": {"Requests whose caller did not wait, and that are told a little later that the host is busy.", func() float64 { return float64(s.refusals.waiting.Load()) }},
+		"mayfly_http_streams":          {"Streams of the trace.", func() float64 { return float64(s.streams.Load()) }},
 	} {
 		if err := m.registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: gauge.help}, gauge.get)); err != nil {
 			return err

@@ -25,6 +25,7 @@ type problem struct {
 type refused struct {
 	problem
 	retryAfter int    // seconds; 0: nothing is said
+	busy       bool   // there was no room
 	allow      string // the methods that there are
 }
 
@@ -85,6 +86,9 @@ func (s *Server) writeFor(q *request, a answer) {
 	}
 	if len(text) <= smallAnswer {
 		q.end()
+	}
+	if a.refused != nil && a.refused.busy {
+		s.refuse(q.r.Context(), q.caller.id())
 	}
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", fmt.Sprint(len(text)+1))

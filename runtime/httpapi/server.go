@@ -28,6 +28,7 @@ type Server struct {
 	work        *room.Room     // of calls; and the memory of all requests
 	acts        *room.Room     // of what is no call, and short
 	unpacking   room.Share     // of tables whose length is not known before
+	refusals    refusals
 	streams     atomic.Int64
 
 	calls    context.Context // ends when calls must

@@ -145,7 +145,7 @@ func (q *request) stream() {
 		refused = s.busy("as many watch as may")
 	}
 	if refused != nil {
-		s.write(q.w, no(refused))
+		s.writeFor(q, no(refused))
 		return
 	}
 	defer s.streams.Add(-1)
