@@ -91,6 +91,14 @@ func TestHostileBytes(t *testing.T) {
 		{"lines that end in LF", "GET /healthz HTTP/1.1\nHost: localhost\nConnection: close\n\n", "200"},
 		{"LF within, and a request behind", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\nGET /v1/runs HTTP/1.1\r\nHost: localhost\r\n" + auth + "\r\n", "200"},
 		{"a name that is none", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX\xff: a\r\n\r\n", "400"},
+		{"a token in a trailer", strings.Replace(post, auth, "", 1) + "Connection: close\r\nTransfer-Encoding: chunked\r\nTrailer: Authorization\r\n\r\n13\r\n" + body + "\r\n0\r\n" + auth + "\r\n", "401"},
+		{"a request in a trailer", post + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n13\r\n" + body + "\r\n0\r\n" + smuggled, "4"},
+		{"trailers without end", post + "Transfer-Encoding: chunked\r\n\r\n13\r\n" + body + "\r\n0\r\n" + strings.Repeat("X: aaaaaaaa\r\n", 100_000) + "\r\n", "400"},
+		{"chunks in HTTP/1.0", strings.Replace(post, "HTTP/1.1", "HTTP/1.0", 1) + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled, ""}, // HTTP/1.0 has none, and the connection ends
+		{"an expectation that nobody meets", post + "Connection: close\r\nExpect: miracles\r\nContent-Length: 19\r\n\r\n" + body, "417"},
+		{"to go on without a token", strings.Replace(post, auth, "", 1) + "Connection: close\r\nExpect: 100-continue\r\nContent-Length: 19\r\n\r\n", "401"},
+		{"to go on with too much", post + "Connection: close\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n", "413"},
+		{"to go on, and not to", post + "Expect: 100-continue\r\nContent-Length: 19\r\n\r\n", ""},
 		{"HTTP/2 without TLS", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "421"},
 		{"an upgrade to HTTP/2", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n", "200"},
 		{"HTTP/0.9", "GET /healthz\r\n\r\n", "400"},
@@ -545,5 +553,38 @@ func TestImpatient(t *testing.T) {
 	again.Wait()
 	if n := w.server.Refusals(); n != 0 {
 		t.Errorf("%d wait in a server that has ended", n)
+	}
+}
+
+// TestHalfClosed: a client that has said all it will say, and listens, gets an answer
+// if its call changes something, and in any case its connection's end.
+func TestHalfClosed(t *testing.T) {
+	calls := make(chan string, 10)
+	w := newWorld(t, func(w *world) {
+		w.funcs["writes"] = func(ctx context.Context, c runtime.FuncCall) (sandbox.RawJSON, error) {
+			calls <- "writes"
+			return sandbox.RawJSON(`"written"`), ctx.Err()
+		}
+		w.funcs["waits"] = func(ctx context.Context, c runtime.FuncCall) (sandbox.RawJSON, error) {
+			<-ctx.Done() // a client that is gone has given up what changes nothing
+			return nil, ctx.Err()
+		}
+	})
+	half := func(tool string) string {
+		return w.raw(func(c net.Conn) {
+			_, _ = io.WriteString(c, "POST /v1/tools/"+tool+"/call HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+
+				"Authorization: Bearer "+w.tokens["agent"]+"\r\nContent-Length: 2\r\n\r\n{}")
+			if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if got := half("writes"); !strings.Contains(got, `"written"`) || <-calls != "writes" {
+		t.Errorf("a call that writes: %q", got)
+	}
+	half("waits") // which may not even begin
+	w.settle("mayfly_http_calls_running 0")
+	if got := w.raw(func(c net.Conn) { _ = c.(*net.TCPConn).CloseWrite() }); got != "" {
+		t.Errorf("nothing was answered with %q", got)
 	}
 }

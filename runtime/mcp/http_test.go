@@ -338,3 +338,31 @@ func (g *errgroup) Wait() []error {
 	g.wg.Wait()
 	return g.errs
 }
+
+// TestHTTPStrangeSessions: the ID of a session is whatever a client says, and is
+// nothing unless it is one.
+func TestHTTPStrangeSessions(t *testing.T) {
+	url := listen(t, newHarness(t, "").open(t), mcp.HandlerConfig{})
+	_, header, _ := post(t, url, "", hello)
+	session := header.Get("Mcp-Session-Id")
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	for _, id := range []string{
+		strings.Repeat("x", 500_000), strings.ToLower(session), session + " x", session + "," + session, session[:len(session)-1], "\xff\xfe", "../" + session, "%00", "null",
+	} {
+		for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
+			if status, _, body := request(t, method, url, id, list); status != http.StatusNotFound {
+				t.Errorf("%s with %.40q: %d, %s", method, id, status, body)
+			}
+		}
+	}
+	// What a client says of the answer to give is not looked at.
+	if status, _, body := post(t, url, session, list, "Mayfly-Answer", "x", "Last-Event-ID", ""); status != http.StatusBadRequest && status != http.StatusOK {
+		t.Errorf("%d, %s", status, body)
+	}
+	if status, _, _ := request(t, http.MethodGet, url, session, "", "Last-Event-ID", "x_1"); status != http.StatusBadRequest {
+		t.Errorf("a stream that cannot be resumed: %d", status)
+	}
+	if status, _, _ := post(t, url, session, list); status != http.StatusOK {
+		t.Errorf("the session itself: %d", status)
+	}
+}
