@@ -300,6 +300,18 @@ func TestServeTLS(t *testing.T) {
 			t.Errorf("%s: %q, %s, %v", tls.VersionName(version), who, tls.VersionName(got), err)
 		}
 	}
+	// There is no HTTP/2, whose floods of resets and continuations have no bound here.
+	both, err := tls.Dial("tcp", s.addr, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := both.ConnectionState().NegotiatedProtocol; got != "http/1.1" {
+		t.Errorf("the protocol is %q", got)
+	}
+	_ = both.Close()
+	if _, err := tls.Dial("tcp", s.addr, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}); err == nil {
+		t.Error("a client of HTTP/2 alone is let in")
+	}
 	me := func() int {
 		t.Helper()
 		pool := x509.NewCertPool()
