@@ -3,6 +3,7 @@ package rows
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -164,11 +165,9 @@ var arrowUnits = []int64{1, 1e3, 1e6, 1e9}
 // readType reads what the type of a field says.
 func (f *arrowField) readType(t flatTable) error {
 	fixed := func(width int, widths ...int) error {
-		for _, w := range widths {
-			if w == width {
-				f.width = width / 8
-				return nil
-			}
+		if slices.Contains(widths, width) {
+			f.width = width / 8
+			return nil
 		}
 		return fmt.Errorf("its values have %d bits", width)
 	}

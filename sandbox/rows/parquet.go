@@ -17,6 +17,9 @@ const maxPage = 64 << 20
 // readParquet reads all row groups, each column by column, and puts the records
 // together again.
 func (b *builder) readParquet(text string) error {
+	if err := b.checkParquetFooter(text); err != nil {
+		return damaged(b.opts, Parquet, err)
+	}
 	mem := &budget{left: 2 * b.opts.MaxBytes}
 	props := parquet.NewReaderProperties(mem)
 	props.MaxUncompressedPageSize = maxPage
@@ -25,6 +28,9 @@ func (b *builder) readParquet(text string) error {
 		return damaged(b.opts, Parquet, err)
 	}
 	defer r.Close()
+	if err := checkParquetWriter(r.MetaData()); err != nil {
+		return damaged(b.opts, Parquet, err)
+	}
 	root, leaves, err := parquetTree(r.MetaData().Schema)
 	if err != nil {
 		return damaged(b.opts, Parquet, err)
@@ -45,6 +51,17 @@ func (b *builder) readParquet(text string) error {
 			return err
 		}
 		for at, leaf := range leaves {
+			chunk, err := group.MetaData().ColumnChunk(at)
+			deltas := false
+			if err == nil {
+				deltas, err = b.checkParquetPages(text, chunk)
+			}
+			if err == nil && deltas {
+				err = checkParquetDeltas(group, at, r.MetaData().Schema.Column(at))
+			}
+			if err != nil {
+				return damaged(b.opts, Parquet, err)
+			}
 			column, err := group.Column(at)
 			if err != nil {
 				return damaged(b.opts, Parquet, err)

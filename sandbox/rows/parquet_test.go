@@ -26,12 +26,17 @@ type leafData struct {
 // parquetFile writes a file with one row group for each set of columns.
 func parquetFile(t testing.TB, fields schema.FieldList, codec compress.Compression, groups ...[]leafData) string {
 	t.Helper()
+	return parquetFileWith(t, fields, []parquet.WriterProperty{parquet.WithCompression(codec)}, groups...)
+}
+
+func parquetFileWith(t testing.TB, fields schema.FieldList, properties []parquet.WriterProperty, groups ...[]leafData) string {
+	t.Helper()
 	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	w, err := file.NewParquetWriterWithError(&out, root, file.WithWriterProps(parquet.NewWriterProperties(parquet.WithCompression(codec))))
+	w, err := file.NewParquetWriterWithError(&out, root, file.WithWriterProps(parquet.NewWriterProperties(properties...)))
 	if err != nil {
 		t.Fatal(err)
 	}
