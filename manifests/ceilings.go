@@ -31,6 +31,8 @@ func (t *tightener) all() {
 		lower(t, &l.MaxDepth, c.MaxDepth, "limits", "max_depth")
 		lower(t, &l.MaxFiles, c.MaxFiles, "limits", "max_files")
 		lower(t, &l.MaxFileBytes, c.MaxFileBytes, "limits", "max_file_bytes")
+		lower(t, &l.MaxArtifacts, c.MaxArtifacts, "limits", "max_artifacts")
+		lower(t, &l.MaxArtifactBytes, c.MaxArtifactBytes, "limits", "max_artifact_bytes")
 		lower(t, &l.MaxHostCalls, c.MaxHostCalls, "limits", "max_host_calls")
 	}
 	t.egress()

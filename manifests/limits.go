@@ -28,6 +28,11 @@ type CodeLimits struct {
 	MaxFiles int64
 	// MaxFileBytes is how large they may be together. Default 32 MiB.
 	MaxFileBytes int64
+	// MaxArtifacts is how many files the code may hand back beside its value.
+	// Default 32.
+	MaxArtifacts int64
+	// MaxArtifactBytes is how large those may be together. Default 8 MiB.
+	MaxArtifactBytes int64
 	// MaxHostCalls is how many other tools the code may call. Default 100.
 	MaxHostCalls int64
 }
@@ -35,15 +40,17 @@ type CodeLimits struct {
 // DefaultCodeLimits are the limits of a code tool that sets none.
 func DefaultCodeLimits() CodeLimits {
 	return CodeLimits{
-		Timeout:        5 * time.Second,
-		MaxMemoryMB:    64,
-		MaxOutputBytes: 100_000,
-		MaxValueBytes:  8 << 20,
-		MaxSourceBytes: 1 << 20,
-		MaxDepth:       64,
-		MaxFiles:       1000,
-		MaxFileBytes:   32 << 20,
-		MaxHostCalls:   100,
+		Timeout:          5 * time.Second,
+		MaxMemoryMB:      64,
+		MaxOutputBytes:   100_000,
+		MaxValueBytes:    8 << 20,
+		MaxSourceBytes:   1 << 20,
+		MaxDepth:         64,
+		MaxFiles:         1000,
+		MaxFileBytes:     32 << 20,
+		MaxArtifacts:     32,
+		MaxArtifactBytes: 8 << 20,
+		MaxHostCalls:     100,
 	}
 }
 
@@ -70,6 +77,10 @@ func codeLimitFields(l *CodeLimits) fields {
 			doc: "How many files and directories the code may make in its private /tmp."},
 		{name: "max_file_bytes", slot: countSlot{&l.MaxFileBytes, 1, MaxBytes},
 			doc: "How large all those files may be together, in bytes."},
+		{name: "max_artifacts", slot: countSlot{&l.MaxArtifacts, 1, 1 << 16},
+			doc: "How many files the code may hand back beside its value, from /tmp/out. More, and the call fails."},
+		{name: "max_artifact_bytes", slot: countSlot{&l.MaxArtifactBytes, 1, MaxBytes},
+			doc: "How large all those files may be together, in bytes. Larger, and the call fails."},
 		{name: "max_host_calls", slot: countSlot{&l.MaxHostCalls, 1, 1_000_000},
 			doc: "How many calls of other tools the code may make."},
 	}

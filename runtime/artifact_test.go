@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mayfly-run/mayfly/runtime"
+	"github.com/mayfly-run/mayfly/sandbox"
 )
 
 const artifactTools = `apiVersion: harnessweaver/v1
@@ -107,6 +109,71 @@ func TestNoArtifactsOfAFailure(t *testing.T) {
 	got = call(t, r, runtime.Call{RunID: run, Tool: "python", Args: []byte(`{"code":"open('/tmp/out/.a','w').close()"}`)}, runtime.ToolError)
 	if got.Artifacts != nil || got.Error == nil || got.Error.Type != "ArtifactError" {
 		t.Errorf("artifacts %+v, error %+v", got.Artifacts, got.Error)
+	}
+}
+
+const fewArtifacts = `apiVersion: harnessweaver/v1
+kind: Tool
+metadata: { name: few }
+spec:
+  transport: code
+  sandbox: python
+  input_schema: { type: object, properties: { code: { type: string } }, required: [code] }
+  limits: { max_artifacts: 2, max_artifact_bytes: 10 }
+---
+apiVersion: harnessweaver/v1
+kind: Tool
+metadata: { name: many }
+spec:
+  transport: code
+  sandbox: python
+  input_schema: { type: object, properties: { code: { type: string } }, required: [code] }
+  limits: { max_artifacts: 50, max_artifact_bytes: 100 }
+`
+
+// TestArtifactLimits: a tool's manifest says how many files its code may hand back,
+// the operator's limits tighten that, and so does a call, which can not widen it.
+func TestArtifactLimits(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"tools.yaml": fewArtifacts,
+		"harness.yaml": "apiVersion: harnessweaver/v1\nkind: Harness\nspec:\n  tools: { manifests: [tools.yaml] }\n" +
+			"  limits: { code: { max_artifacts: 40, max_artifact_bytes: 80 } }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := open(t, "", func(c *runtime.Config) {
+		c.Harness, c.Funcs = filepath.Join(dir, "harness.yaml"), nil
+	})
+	run := start(t, r, runtime.RunConfig{Principal: "ann"})
+	for _, c := range []struct {
+		name, tool   string
+		files, bytes int // of each file
+		limits       sandbox.Limits
+		want         runtime.Outcome
+	}{
+		{"as many as may be", "few", 2, 5, sandbox.Limits{}, runtime.OK},
+		{"one file more", "few", 3, 0, sandbox.Limits{}, runtime.OutputLimit},
+		{"more bytes", "few", 2, 6, sandbox.Limits{}, runtime.OutputLimit},
+		{"a call that wants more", "few", 3, 0, sandbox.Limits{MaxArtifacts: 100}, runtime.OutputLimit},
+		{"a call that wants more bytes", "few", 1, 11, sandbox.Limits{MaxArtifactBytes: 100}, runtime.OutputLimit},
+		{"as many as the operator gives", "many", 40, 2, sandbox.Limits{}, runtime.OK},
+		{"more than the operator gives", "many", 41, 0, sandbox.Limits{}, runtime.OutputLimit},
+		{"more bytes than the operator gives", "many", 1, 81, sandbox.Limits{}, runtime.OutputLimit},
+		{"as many as the call wants", "many", 3, 1, sandbox.Limits{MaxArtifacts: 3, MaxArtifactBytes: 3}, runtime.OK},
+		{"more than the call wants", "many", 4, 0, sandbox.Limits{MaxArtifacts: 3}, runtime.OutputLimit},
+		{"more bytes than the call wants", "many", 1, 4, sandbox.Limits{MaxArtifactBytes: 3}, runtime.OutputLimit},
+	} {
+		code := fmt.Sprintf("for i in range(%d):\n    open(f'/tmp/out/{i}.txt', 'w').write('x' * %d)", c.files, c.bytes)
+		got, err := r.CallCode(t.Context(), runtime.Call{RunID: run, Tool: c.tool, Args: []byte(`{"code":` + quote(t, code) + `}`)}, runtime.CodeInput{Limits: c.limits})
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		if got.Outcome != c.want || got.Outcome == runtime.OK && len(got.Artifacts) != c.files || got.Outcome != runtime.OK && got.Artifacts != nil {
+			t.Errorf("%s: %s with %d artifacts (%v), want %s", c.name, got.Outcome, len(got.Artifacts), got.Error, c.want)
+		}
 	}
 }
 

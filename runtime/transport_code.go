@@ -128,17 +128,18 @@ func codeSpec(in invocation) sandbox.Spec {
 // codeLimits are a manifest's limits in the sandbox's terms.
 func codeLimits(l manifests.CodeLimits) sandbox.Limits {
 	return sandbox.Limits{
-		Timeout:      l.Timeout,
-		MaxMemory:    uint64(l.MaxMemoryMB) << 20,
-		MaxOutput:    l.MaxOutputBytes,
-		MaxFuel:      l.MaxFuel,
-		MaxValue:     l.MaxValueBytes,
-		MaxSource:    l.MaxSourceBytes,
-		MaxDepth:     int(l.MaxDepth),
-		MaxFiles:     int(l.MaxFiles),
-		MaxFileBytes: l.MaxFileBytes,
-		MaxHostCalls: int(l.MaxHostCalls),
-		// Of artifacts there are as many as by default; a manifest has no say.
+		Timeout:          l.Timeout,
+		MaxMemory:        uint64(l.MaxMemoryMB) << 20,
+		MaxOutput:        l.MaxOutputBytes,
+		MaxFuel:          l.MaxFuel,
+		MaxValue:         l.MaxValueBytes,
+		MaxSource:        l.MaxSourceBytes,
+		MaxDepth:         int(l.MaxDepth),
+		MaxFiles:         int(l.MaxFiles),
+		MaxFileBytes:     l.MaxFileBytes,
+		MaxArtifacts:     int(l.MaxArtifacts),
+		MaxArtifactBytes: l.MaxArtifactBytes,
+		MaxHostCalls:     int(l.MaxHostCalls),
 	}
 }
 
@@ -155,13 +156,8 @@ func tighter(tool, call sandbox.Limits) sandbox.Limits {
 	least(&l.MaxFiles, call.MaxFiles)
 	least(&l.MaxFileBytes, call.MaxFileBytes)
 	least(&l.MaxHostCalls, call.MaxHostCalls)
-	// Only a host program says how many artifacts there may be.
-	if call.MaxArtifacts > 0 {
-		l.MaxArtifacts = call.MaxArtifacts
-	}
-	if call.MaxArtifactBytes > 0 {
-		l.MaxArtifactBytes = call.MaxArtifactBytes
-	}
+	least(&l.MaxArtifacts, call.MaxArtifacts)
+	least(&l.MaxArtifactBytes, call.MaxArtifactBytes)
 	if l.MaxFuel == 0 {
 		l.MaxFuel = call.MaxFuel
 	}
