@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func TestArrowOthers(t *testing.T) {
 	javascript := table(names("i", "u", "f", "ok", "text", "big", "word", "day", "at", "local", "list", "rec", "raw"),
 		[]any{int64(-128), int64(0), 0.1, true, "é", "x", "north", "2024-02-29", "2024-02-29T12:30:00.123+00:00", "2024-02-29T12:30:00.123",
 			[]any{int64(1), int64(2)}, map[string]any{"x": "y"}, []byte{0, 255}},
-		[]any{int64(0), big10("18446744073709551615"), -0.0, false, "", "y", "south", "1970-01-01", "1970-01-01T00:00:00+00:00", "1970-01-01T00:00:00",
+		[]any{int64(0), big10("18446744073709551615"), math.Copysign(0, -1), false, "", "y", "south", "1970-01-01", "1970-01-01T00:00:00+00:00", "1970-01-01T00:00:00",
 			[]any{}, map[string]any{"x": nil}, []byte{}},
 		[]any{nil, int64(1), nil, nil, nil, nil, "north", nil, nil, nil, nil, nil, nil},
 		[]any{int64(127), nil, 1e300, true, "longer than twelve bytes", "z", nil, "1969-12-31", "1969-12-31T23:59:59.999+00:00", "1969-12-31T23:59:59.999",
