@@ -85,7 +85,7 @@ func refused(a store.Approval) verdict {
 	case a.State == store.Rejected:
 		return block(CodeApprovalRejected, "a person looked at the call and rejected it")
 	case a.Decided.IsZero():
-		return block(CodeApprovalRejected, "nobody answered in time, which counts as no")
+		return block(CodeApprovalRejected, "nobody answered in time, which counts as no; the same call without the approval asks again")
 	}
 	return block(CodeApprovalExpired, "the call was approved, but the approval has expired since")
 }

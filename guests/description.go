@@ -20,7 +20,7 @@ func Environment(name string) (string, error) {
 			return r.environment(info), nil
 		}
 	}
-	return "", fmt.Errorf("guests: %q: %w; known are %v", name, ErrUnknown, Names())
+	return "", fmt.Errorf("guests: %q: %w; known are %s", name, ErrUnknown, strings.Join(Names(), ", "))
 }
 
 func (r recipe) environment(info Info) string {

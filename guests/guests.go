@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/mayfly-run/mayfly/guests/js"
 	"github.com/mayfly-run/mayfly/guests/python"
@@ -48,7 +49,7 @@ func ByName(name string) (sandbox.Guest, error) {
 			return r.guest(artefacts)
 		}
 	}
-	return sandbox.Guest{}, fmt.Errorf("guests: %q: %w; known are %v", name, ErrUnknown, Names())
+	return sandbox.Guest{}, fmt.Errorf("guests: %q: %w; known are %s", name, ErrUnknown, strings.Join(Names(), ", "))
 }
 
 // Names lists all guests, whether they are part of this program or not.

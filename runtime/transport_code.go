@@ -3,11 +3,13 @@ package runtime
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mayfly-run/mayfly/guests"
 	"github.com/mayfly-run/mayfly/manifests"
 	"github.com/mayfly-run/mayfly/sandbox"
 )
@@ -45,7 +47,8 @@ func (c *code) prepare(ctx context.Context, t *manifests.Tool) *reply {
 	case ctx.Err() != nil:
 		return &reply{outcome: Cancelled, failure: &Failure{Type: "cancelled", Message: "the call was given up before it started"}}
 	}
-	return &reply{outcome: Unavailable, failure: &Failure{Type: "Unavailable", Message: err.Error()}}
+	// A program without the guest stays so.
+	return &reply{outcome: Unavailable, notSetUp: errors.Is(err, guests.ErrMissing), failure: &Failure{Type: "Unavailable", Message: err.Error()}}
 }
 
 func (c *code) invoke(ctx context.Context, in invocation) reply {

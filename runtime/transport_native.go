@@ -345,7 +345,11 @@ func pythonCode(root, module string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("the handler's module %s is not below the harness's directory", module)
+	missing := "neither " + top + ".py nor a directory " + top
+	if nested {
+		missing = "no directory " + top
+	}
+	return "", fmt.Errorf("the handler's module %s is not below the harness's directory: there is %s", module, missing)
 }
 
 // venvs are the libraries of virtual environments beside a handler.

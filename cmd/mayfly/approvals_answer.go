@@ -152,6 +152,14 @@ func confirm(ctx context.Context, p *process, question []byte) (bool, error) {
 	}
 }
 
+// resumes is the command that makes an approved call.
+func resumes(a runtime.Approval) string {
+	if a.Tool == runtime.ExecTool {
+		return "the same mayfly exec with --approval " + a.ID
+	}
+	return fmt.Sprintf("mayfly call %s --approval %s with the arguments that were approved", a.Tool, a.ID)
+}
+
 // report says what became of an answer.
 func (f answerFlags) report(p *process, a runtime.Answer) error {
 	shown := wire.NewAnswer(a)
@@ -162,10 +170,14 @@ func (f answerFlags) report(p *process, a runtime.Answer) error {
 	case a.Accepted:
 		err = p.stdout.guest(fmt.Appendf(nil, "%s %s\n", a.Approval.State, a.Approval.ID))
 		if a.Approval.GrantedHash != "" {
-			p.stderr.note("the run can now call %s with --approval %s", a.Approval.Tool, a.Approval.ID)
+			p.stderr.note("the run can now make this call, once: %s", resumes(a.Approval))
 		}
 	default:
-		p.stderr.note("nothing has changed: %s (%s)", a.Reason, a.Code)
+		who := ""
+		if a.Code == governor.CodeApproverIsRequester {
+			who = "; --as says who else decides"
+		}
+		p.stderr.note("nothing has changed: %s%s (%s)", a.Reason, who, a.Code)
 	}
 	if err == nil && !a.Accepted {
 		err = exitBlocked

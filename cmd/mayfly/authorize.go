@@ -28,11 +28,19 @@ func (c *authorizeCommand) Run(p *process) error {
 		return err
 	}
 	if c.RunID != nil && len(c.Label) > 0 {
-		return usagef("--label is for a new run; run %s has its own, and mayfly runs labels adds to them", call.RunID)
+		return labelsOfRun(call.RunID)
 	}
 	return c.with(p, useToLook, func(ctx context.Context, rt *runtime.Runtime, file string) error {
 		var d governor.Decision
-		if c.RunID != nil {
+		if call.RunID == "" && call.Approval != "" {
+			if call.RunID, err = c.runOf(ctx, rt, call.Approval); err != nil {
+				return err
+			}
+			if len(c.Label) > 0 {
+				return labelsOfRun(call.RunID)
+			}
+		}
+		if call.RunID != "" {
 			d = rt.Authorize(ctx, call)
 		} else {
 			d = rt.AuthorizeAs(ctx, c.config(), call)
@@ -51,6 +59,11 @@ func (c *authorizeCommand) Run(p *process) error {
 		}
 		return err
 	})
+}
+
+// labelsOfRun is why a run that there is cannot be looked at as if it had others.
+func labelsOfRun(id string) error {
+	return usagef("--label is for a new run; run %s has its own, and mayfly runs labels adds to them", id)
 }
 
 // table prints what each step said and what came of it.

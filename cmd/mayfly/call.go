@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mayfly-run/mayfly/governor"
 	"github.com/mayfly-run/mayfly/runtime"
 	"github.com/mayfly-run/mayfly/runtime/wire"
 )
@@ -17,7 +18,7 @@ type callCommand struct {
 }
 
 func (callCommand) Help() string {
-	return `The call goes through every step of the governor, and what it gives is printed after the last one. A call that needs approval waits in the store: a person decides with mayfly approvals, then the same call is repeated with --run and --approval.
+	return `The call goes through every step of the governor, and what it gives is printed after the last one. A call that needs approval waits in the store: a person decides with mayfly approvals, then the same call is repeated with --approval.
 
 Examples:
 
@@ -41,6 +42,11 @@ func (c *callCommand) Run(p *process) error {
 		return err
 	}
 	return c.with(p, useToCall, func(ctx context.Context, rt *runtime.Runtime, file string) error {
+		if call.RunID == "" && call.Approval != "" {
+			if call.RunID, err = c.runOf(ctx, rt, call.Approval); err != nil {
+				return err
+			}
+		}
 		if call.RunID == "" {
 			run, err := rt.StartRun(ctx, c.config())
 			if err != nil {
@@ -152,6 +158,12 @@ func (j callJSON) notes(p *process) {
 		p.stderr.note("  %s", visible([]byte(line)))
 	}
 	p.stderr.note("run %s; %s", j.Run, j.Next)
+	switch governor.Code(j.Decision.Code) {
+	case governor.CodeToolUnknown:
+		p.stderr.note("mayfly tools list shows all tools")
+	case governor.CodeRunUnknown:
+		p.stderr.note("mayfly runs list shows all runs")
+	}
 	if j.RetryAt != "" && j.Decision.Outcome == "allow" {
 		p.stderr.note("again from %s", j.RetryAt)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/user"
@@ -92,6 +93,15 @@ func (f subjectFlags) checkRun(id string) error {
 	return nil
 }
 
+// runOf gives the run that an approval is of: the only one that can use it.
+func (f subjectFlags) runOf(ctx context.Context, rt *runtime.Runtime, approval string) (string, error) {
+	a, err := rt.Approval(ctx, approval)
+	if err != nil {
+		return "", approvalError(approval, err)
+	}
+	return a.RunID, f.checkRun(a.RunID)
+}
+
 // thisUser is the name of the user of this process, or nothing.
 func thisUser() string {
 	if u, err := user.Current(); err == nil {
@@ -104,7 +114,7 @@ func thisUser() string {
 type callFlags struct {
 	Tool  string    `arg:"" help:"The tool's name."`
 	Args  *argsFlag `placeholder:"JSON|@FILE" help:"The arguments, a JSON object, or @ and the file that holds it; @- is standard input. Default {}."`
-	RunID *string   `name:"run" placeholder:"ID" help:"The run that the call belongs to. Default: a new one."`
+	RunID *string   `name:"run" placeholder:"ID" help:"The run that the call belongs to. Default: that of --approval, else a new one."`
 	subjectFlags
 	Approval string `placeholder:"ID" help:"The approval that the call resumes."`
 	JSON     bool   `name:"json" help:"Print one JSON object."`

@@ -7,13 +7,15 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
 
 // commandLine is all that can be said to mayfly; each verb has a file.
 type commandLine struct {
-	Exec      execCommand      `cmd:"" help:"Run Python code in a fresh interpreter."`
+	Exec      execCommand      `cmd:"" help:"Run Python or JavaScript in a fresh interpreter."`
 	Call      callCommand      `cmd:"" help:"Call a tool under the governor."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Serve the tools to a client of the Model Context Protocol."`
 	Serve     serveCommand     `cmd:"" help:"Serve the tools over HTTP, with a console for people."`
@@ -38,13 +40,19 @@ const description = "Mayfly runs model-written code, each call in an interpreter
 // run does what args say and gives the exit code.
 func run(args []string, p *process) int {
 	texts := &textDecoder{}
+	args = asMeant(args)
+	helpTo, exit := p.stdout, os.Exit
+	if len(args) == 0 { // no command is a mistake, and the list of them says how to mend it
+		args, helpTo, exit = []string{"--help"}, p.stderr, func(int) { os.Exit(int(exitUsage)) }
+	}
 	parser, err := kong.New(&commandLine{},
 		kong.Name("mayfly"),
 		kong.Description(description),
-		kong.Writers(p.stdout, p.stderr),
-		kong.Exit(os.Exit),
+		kong.Writers(helpTo, p.stderr),
+		kong.Exit(exit),
 		kong.Bind(p),
 		kong.WithHyphenPrefixedParameters(true),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(duration)),
 		kong.KindMapper(reflect.String, kong.MapperFunc(texts.decode)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
@@ -58,7 +66,10 @@ func run(args []string, p *process) int {
 		if pe, ok := errors.AsType[*kong.ParseError](err); ok && pe.Context != nil && pe.Context.Selected() != nil {
 			verb = strings.TrimPrefix(pe.Context.Selected().FullPath(), "mayfly ") + " "
 		}
-		return p.fail(usagef("%w; see mayfly %s--help", err, verb))
+		if errors.Is(err, syscall.EPIPE) {
+			return p.fail(&writeError{err}) // of the help
+		}
+		return p.fail(usagef("%w%s; see mayfly %s--help", err, hint(verb, err), verb))
 	}
 	return p.fail(command.Run())
 }

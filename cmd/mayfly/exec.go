@@ -201,6 +201,13 @@ func (c *execCommand) run(ctx context.Context, r *runtime.Runtime) (string, erro
 		}
 		return *c.RunID, nil
 	}
+	if c.Approval != "" {
+		id, err := c.runOf(ctx, r, c.Approval)
+		if err == nil && len(c.Label) > 0 {
+			err = r.AddLabels(ctx, id, labels(c.Label))
+		}
+		return id, err
+	}
 	config := c.config()
 	config.Tools = []string{runtime.ExecTool}
 	run, err := r.StartRun(ctx, config)

@@ -152,6 +152,9 @@ func (c *execCommand) rows(in *inputs) (any, error) {
 	if err != nil {
 		return nil, usagef("--rows: %w", err)
 	}
+	if c.RowsSheet != "" && got.Format != rows.Excel {
+		return nil, usagef("--rows-sheet is for Excel workbooks, and these rows are %s", got.Format)
+	}
 	if got.Table != nil {
 		return got.Table, nil
 	}

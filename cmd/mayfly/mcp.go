@@ -17,7 +17,7 @@ import (
 // mcpCommand serves one client of the Model Context Protocol.
 type mcpCommand struct {
 	Surface      mcp.Surface  `default:"flat" enum:"flat,verbs" help:"flat (each tool under its name) or verbs (tool_search, tool_describe and tool_invoke, for many tools)."`
-	Exec         bool         `help:"Offer mayfly_exec, which runs Python in a fresh sandbox. It needs no harness."`
+	Exec         bool         `help:"Offer mayfly_exec, which runs Python or JavaScript in a fresh sandbox. It needs no harness."`
 	Timeout      timeoutFlag  `placeholder:"DURATION" help:"Wall time of a call of mayfly_exec, 1ms to 24h. Default 5s."`
 	MemoryMB     memoryFlag   `name:"memory-mb" placeholder:"N" help:"Memory of a call of mayfly_exec beyond the interpreter's own, 2 to 3072. Default 64."`
 	Approver     string       `placeholder:"NAME" help:"Who answers the questions that the client shows. Never the principal. Default: nobody; approvals are answered with mayfly approvals."`
@@ -36,7 +36,7 @@ A client's configuration, with a person who answers for what needs approval:
 
   {"mcpServers":{"mayfly":{"command":"mayfly","args":["mcp","--harness","/srv/agent/harness.yaml","--principal","agent","--approver","ann","--approver-role","finance"]}}}
 
-Nothing but a Python sandbox:
+Nothing but a sandbox for Python and JavaScript:
 
   {"mcpServers":{"mayfly":{"command":"mayfly","args":["mcp","--exec"]}}}
 

@@ -5,9 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"github.com/mayfly-run/mayfly/manifests"
@@ -69,7 +71,7 @@ func (c *serveCommand) Run(p *process) error {
 	defer stop()
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
-		return usagef("--listen %s: %w", c.Listen, err)
+		return listenError(c.Listen, err)
 	}
 	defer l.Close() // also by the server
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok {
@@ -122,6 +124,9 @@ func (c *serveCommand) config(p *process) (config httpapi.Config, err error) {
 	}
 	config.Tokens, err = httpapi.OpenTokens(string(c.Tokens), nil)
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; mayfly tokens new --principal NAME --tokens %s makes it", err, c.Tokens)
+		}
 		return config, &usageError{err}
 	}
 	return config, nil
@@ -133,6 +138,20 @@ func (c *serveCommand) maxBody() int64 {
 		return 8 << 20
 	}
 	return c.MaxBodyMB << 20
+}
+
+// listenError says why there is nothing to listen on, and what to do.
+func listenError(address string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return usagef("--listen %s: something listens there already, perhaps another mayfly serve; end that, or choose another port; port 0 takes a free one", address)
+	}
+	if e, ok := errors.AsType[*net.AddrError](err); ok {
+		return usagef("--listen: %q is not an address with a port, such as 127.0.0.1:8787: %s", address, e.Err)
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		err = e.Err // without the address again
+	}
+	return usagef("--listen %s: %w", address, err)
 }
 
 // certificate is what TLS needs; nil without.

@@ -93,7 +93,7 @@ func (q *request) body() ([]byte, *refused) {
 	r := q.r
 	if kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" ||
 		params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8") {
-		return nil, refuse(http.StatusUnsupportedMediaType, "media_type", "Content-Type", "the body must be application/json in UTF-8")
+		return nil, refuse(http.StatusUnsupportedMediaType, "media_type", "Content-Type", "the body must be JSON in UTF-8, with the header Content-Type: application/json")
 	}
 	if r.Header.Get("Content-Encoding") != "" {
 		return nil, refuse(http.StatusUnsupportedMediaType, "media_type", "Content-Encoding", "the body must not be encoded")

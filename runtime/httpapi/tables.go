@@ -126,6 +126,9 @@ func (q *request) table(t tableText, where string, share int64) (any, *refused) 
 	if err != nil {
 		return nil, refuse(http.StatusUnprocessableEntity, "bad_table", where+"/"+from, "%v", err)
 	}
+	if t.Sheet != "" && read.Format != rows.Excel {
+		return nil, refuse(http.StatusBadRequest, "bad_request", where+"/sheet", "a sheet is of an Excel workbook, and this is %s", read.Format)
+	}
 	if read.Table != nil {
 		return read.Table, nil
 	}

@@ -140,6 +140,7 @@ func TestTables(t *testing.T) {
 		"damaged":         {422, execTable("a.parquet", "PAR1", ""), "/tables/rows/data"},
 		"a bad ending":    {422, execTable("a.csv.gz", gzipped(t, csv)[:20], ""), "a.csv.gz"},
 		"text and data":   {400, execTable("a", "x", `,"text":"x"`), "not both"},
+		"a sheet of CSV":  {400, execTable("a.csv", "a\n1\n", `,"sheet":"First"`), "/tables/rows/sheet"},
 		"a long name":     {400, execTable(strings.Repeat("a", 5000), "x", ""), "too long"},
 		"no base64":       {400, `{"code":"1","tables":{"rows":{"data":"*"}}}`, "/tables/rows/data"},
 		"a format of old": {400, execTable("a", "x", `,"format":"xls"`), "the format is one of"},
