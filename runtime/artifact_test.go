@@ -56,15 +56,17 @@ for name in ("a.csv", "b.png", "c.bin"):
 with open("/tmp/out/d.json", "w") as f:
     f.write('{"mail": "ada\\u0040example.org"}')
 with open("/tmp/out/e.txt", "wb") as f:
-    f.write(b"ada@example.org\xff")`
+    f.write(b"ada@example.org\xff")
+for name in ("ada@example.org.csv", "artifact 6.csv"):
+    open("/tmp/out/" + name, "w").close()`
 	args := []byte(`{"code":` + quote(t, code) + `}`)
 
 	plain := call(t, r, runtime.Call{RunID: run, Tool: "plain", Args: args}, runtime.OK)
-	if len(plain.Artifacts) != 5 {
+	if len(plain.Artifacts) != 7 {
 		t.Fatalf("artifacts %+v", plain.Artifacts)
 	}
 	for _, a := range plain.Artifacts { // the control
-		if a.Withheld != "" || !strings.Contains(string(a.Bytes), "example.org") {
+		if a.Withheld != "" || !strings.Contains(a.Name+string(a.Bytes), "example.org") && a.Name != "artifact 6.csv" {
 			t.Errorf("%s: %q %s", a.Name, a.Bytes, a.Withheld)
 		}
 	}
