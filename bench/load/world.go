@@ -95,7 +95,7 @@ func newWorldIn(ctx context.Context, o options, say func(string, ...any), mount 
 		return nil, err
 	}
 	say("starting %s serve", o.mayfly)
-	return w, w.start(ctx, o)
+	return w, w.start(ctx, o, say)
 }
 
 // writeHarness writes the harness and its tools into a directory.
@@ -141,7 +141,7 @@ func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
 var servedAt = regexp.MustCompile(`http://[0-9.:]+`)
 
 // start starts mayfly serve and waits until it is ready.
-func (w *world) start(ctx context.Context, o options) error {
+func (w *world) start(ctx context.Context, o options, say func(string, ...any)) error {
 	args := []string{"serve", "--exec", "--listen", "127.0.0.1:0", "--tokens", w.path("tokens.jsonl"), "--harness", filepath.Join(w.harness, "harness.yaml")}
 	if o.cache != "" {
 		args = append(args, "--cache-dir", o.cache)
@@ -161,7 +161,7 @@ func (w *world) start(ctx context.Context, o options) error {
 		return fmt.Errorf("start %s (go build -o %s ./cmd/mayfly makes it): %w", o.mayfly, o.mayfly, err)
 	}
 	w.pid = w.process.Process.Pid
-	w.said = &lines{}
+	w.said = &lines{say: say}
 	w.ended = make(chan error, 1)
 	url := make(chan string, 1)
 	go func() {
@@ -267,17 +267,23 @@ func (w *world) metrics(ctx context.Context) (map[string]float64, error) {
 	return all, text.Err()
 }
 
-// lines are what a program said; the last of them are kept.
+// lines are what a program said; the last of them are kept, and the first are
+// passed on, since what went wrong first explains the rest.
 type lines struct {
+	say  func(string, ...any)
 	mu   sync.Mutex
 	last []string
 	n    int
 }
 
+const passedOn = 40
+
 func (l *lines) add(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.n++
+	if l.n++; l.n <= passedOn {
+		l.say("mayfly serve: %s", line)
+	}
 	if l.last = append(l.last, line); len(l.last) > 20 {
 		l.last = l.last[1:]
 	}
