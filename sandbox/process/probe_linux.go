@@ -23,7 +23,7 @@ import (
 )
 
 // probeTimeout bounds each call of a canary.
-const probeTimeout = 20 * time.Second
+const probeTimeout = time.Minute
 
 // Probe tries out what confines programs on this host. For each way there is to
 // confine one, it runs a program of its own that tries what must not be possible
