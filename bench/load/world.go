@@ -161,7 +161,7 @@ func (w *world) start(ctx context.Context, o options, say func(string, ...any)) 
 		return fmt.Errorf("start %s (go build -o %s ./cmd/mayfly makes it): %w", o.mayfly, o.mayfly, err)
 	}
 	w.pid = w.process.Process.Pid
-	w.said = &lines{say: say}
+	w.said = &lines{say: say, seen: make(map[string]bool)}
 	w.ended = make(chan error, 1)
 	url := make(chan string, 1)
 	go func() {
@@ -267,21 +267,29 @@ func (w *world) metrics(ctx context.Context) (map[string]float64, error) {
 	return all, text.Err()
 }
 
-// lines are what a program said; the last of them are kept, and the first are
-// passed on, since what went wrong first explains the rest.
+// lines are what a program said; the last of them are kept, and the first of
+// each kind is passed on, since what went wrong first explains the rest.
 type lines struct {
 	say  func(string, ...any)
+	seen map[string]bool // without their times
 	mu   sync.Mutex
 	last []string
 	n    int
 }
 
-const passedOn = 40
+// passedOn is how many kinds of lines are passed on.
+const passedOn = 100
 
 func (l *lines) add(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.n++; l.n <= passedOn {
+	l.n++
+	kind := line
+	if strings.HasPrefix(line, "time=") {
+		_, kind, _ = strings.Cut(line, " ")
+	}
+	if !l.seen[kind] && len(l.seen) < passedOn {
+		l.seen[kind] = true
 		l.say("mayfly serve: %s", line)
 	}
 	if l.last = append(l.last, line); len(l.last) > 20 {
