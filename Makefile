@@ -191,11 +191,13 @@ expect: guests ## Compute natively what scripts must give in the guest
 node:
 	@command -v npm >/dev/null || { apt-get -q=2 update && DEBIAN_FRONTEND=noninteractive apt-get -q=2 install -y --no-install-recommends nodejs npm; }
 
-# What Mayfly is measured beside: packages of Debian and of npm.
+# What Mayfly is measured beside: packages of Debian and of npm. The lock pins
+# them for npm install too; npm ci, since npm 11, refuses it, because it wants what
+# one of them has for other machines.
 .PHONY: peers
 peers: node
 	@command -v bwrap >/dev/null && command -v python3 >/dev/null || { apt-get -q=2 update && DEBIAN_FRONTEND=noninteractive apt-get -q=2 install -y --no-install-recommends bubblewrap python3; }
-	@cd bench/peers/drivers && { cmp -s package-lock.json node_modules/.from || { npm ci --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.from; }; }
+	@cd bench/peers/drivers && { cmp -s package-lock.json node_modules/.from || { npm install --no-save --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.from; }; }
 
 # The race detector needs a C compiler, nothing else does.
 .PHONY: compiler

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -81,7 +82,7 @@ func (c *conn) guard(ctx context.Context, f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			c.broken = fmt.Errorf("%w: the database engine gave up (%T); close the store, and restore the file from a backup if it happens again", ErrCorrupt, r)
+			c.broken = fmt.Errorf("%w: the database engine gave up (%s); close the store, and restore the file from a backup if it happens again", ErrCorrupt, why(r))
 			err = c.broken
 		}
 	}()
@@ -89,6 +90,14 @@ func (c *conn) guard(ctx context.Context, f func() error) (err error) {
 		defer c.db.SetInterrupt(c.db.SetInterrupt(ctx))
 	}
 	return explain(ctx, f())
+}
+
+// why says what a panic was about, if it is certain to hold nothing of the data.
+func why(r any) string {
+	if fault, ok := r.(runtime.Error); ok {
+		return fault.Error()
+	}
+	return fmt.Sprintf("%T", r)
 }
 
 func (c *conn) transact(ctx context.Context, f func(c *conn) error) error {
