@@ -28,25 +28,17 @@ func TestSmoke(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/mayfly").CombinedOutput(); err != nil {
 		t.Fatalf("build mayfly: %v\n%s", err, out)
 	}
-	o := options{mayfly: program, conns: 8, times: 20, duration: 2 * time.Second, overload: time.Second, latency: time.Second, seed: 1}
+	o := options{mayfly: program, conns: 8, times: 60, duration: 2 * time.Second, overload: 2 * time.Second, latency: time.Second, seed: 1}
 	items, err := run(t.Context(), o, t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := make(map[string]bool)
-	refusals := 0.0
 	for _, i := range items {
 		seen[i.Name] = true
-		switch {
-		case strings.Contains(i.Name, "memory"): // two seconds say nothing about that
-		case strings.HasSuffix(i.Name, refused): // a second may be over before all have come
-			refusals += i.Ours
-		case i.must && !i.OK:
+		if i.must && !i.OK && !strings.Contains(i.Name, "memory") { // two seconds say nothing about that
 			t.Errorf("does not hold: %+v", i)
 		}
-	}
-	if refusals == 0 {
-		t.Error("nobody was told that the host is busy, in three overloads")
 	}
 	for _, name := range []string{
 		"each kind of call once: wrong results", "load, 8 connections, 2s: lost calls", "1+1, 8 at once: HTTP / in this process, p99",

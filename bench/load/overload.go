@@ -27,9 +27,6 @@ func (m *measurement) overloads(ctx context.Context) error {
 	return nil
 }
 
-// refused ends the name of the figure that shows that there was too much to do.
-const refused = ": requests told that the host is busy, with Retry-After"
-
 func (m *measurement) overloaded(ctx context.Context, p phase) error {
 	before, err := m.probe(ctx, "before")
 	if err != nil {
@@ -56,7 +53,7 @@ func (m *measurement) overloaded(ctx context.Context, p phase) error {
 	}
 	m.figure(name+": requests", "1/s", float64(s.requests+quiet.requests)/s.elapsed.Seconds())
 	refusals := float64(s.refusals + quiet.refusals)
-	m.must(name+refused, "", refusals, 0, refusals > 0)
+	m.must(name+": requests told that the host is busy, with Retry-After", "", refusals, 0, refusals > 0)
 	peak := quantile(of(samples, private), 1)
 	m.must(name+": private memory, peak / that of the load", "MiB", peak, m.normalPeak, m.normalPeak == 0 || peak <= 2*m.normalPeak+256)
 	if p.crowd {
