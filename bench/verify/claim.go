@@ -28,6 +28,7 @@ type claim struct {
 //	test PACKAGE REGEXP     tests, subtests included; one at least must pass and none fail
 //	figure STEP REGEXP      rows of a measurement that have a target, or how long a step took
 //	step NAME               a command that ends well
+//	skips                   every test that was skipped is in skips.tsv
 //	none REASON             nothing: the claim is known not to hold, and is shown as open
 //
 // They are separated by " ; ".
@@ -79,6 +80,12 @@ func parseClaim(line string) (claim, error) {
 func parseEvidence(text string) (evidence, error) {
 	kind, rest, _ := strings.Cut(text, " ")
 	e := evidence{Kind: kind}
+	if kind == "skips" {
+		if rest != "" {
+			return e, fmt.Errorf("%q: skips has nothing behind it", text)
+		}
+		return e, nil
+	}
 	if kind == "none" {
 		if e.Pattern = rest; rest == "" {
 			return e, fmt.Errorf("%q wants a reason", text)
@@ -109,7 +116,7 @@ func (e evidence) String() string {
 
 // needs names the step that gives the evidence; "" if there is none.
 func (e evidence) needs() string {
-	if e.Kind == "test" {
+	if e.Kind == "test" || e.Kind == "skips" {
 		return "test"
 	}
 	return e.From

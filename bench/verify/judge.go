@@ -51,6 +51,8 @@ func (f *evidenceFound) look(e evidence) (verdict, string) {
 		return f.lookAtTests(e)
 	case "figure":
 		return f.lookAtFigures(e)
+	case "skips":
+		return f.lookAtSkips()
 	case "step":
 		if v, detail := f.stepEnded(e.From); v != holds {
 			return v, detail
