@@ -16,23 +16,28 @@ const hostile = (where) => `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink=
 <a href="javascript:pwned()"><text x="30" y="60">A chart</text></a>
 </svg>`;
 
-// Control: where there are no rules it does all that. It is a page of the trap's
-// own origin, because use asks no other.
-const free = await context.newPage();
-let ran = false;
-await free.exposeFunction("pwned", () => { ran = true; });
-await free.goto(trap + "/control/");
-await free.setContent(hostile(trap + "/control"));
-await until(() => ran, "the control does not run");
-await free.waitForLoadState("networkidle");
+// free is a page where there are no rules, of the trap's own origin, because use
+// asks no other. There the picture does all that, and then is done.
+async function free() {
+  const page = await context.newPage();
+  let ran = false;
+  await page.exposeFunction("pwned", () => { ran = true; });
+  await page.goto(trap + "/control/");
+  await page.setContent(hostile(trap + "/control"));
+  await until(() => ran, "the control does not run");
+  await page.waitForLoadState("networkidle");
+  return page;
+}
+
+const control = await free();
 // The browser makes the pictures of other kinds.
-const drawn = await free.evaluate(() => {
+const drawn = await control.evaluate(() => {
   const canvas = document.createElement("canvas");
   canvas.width = 40; canvas.height = 30;
   canvas.getContext("2d").fillRect(5, 5, 20, 10);
   return ["image/png", "image/jpeg"].map((t) => canvas.toDataURL(t).split(",")[1]);
 });
-await free.close();
+await control.close();
 const gif = Buffer.concat([Buffer.from("GIF89a"), Buffer.from([2, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255, 0x2c, 0, 0, 0, 0, 2, 0, 1, 0, 0, 2, 2, 0x44, 0x54, 0, 0x3b])]).toString("base64");
 
 await enter("agent");
@@ -57,7 +62,9 @@ await look("pictures");
 // The hostile one is a picture and nothing else.
 await run(hand([["hostile.svg", b64(hostile(trap + "/shown"))]]));
 await until(async () => (await result.locator("figure img").count()) === 1 && (await sizes())[0][1] === 300, "the picture is not shown");
-await page.waitForLoadState("networkidle");
+// The console's own stream of events never ends, so that its page is never idle:
+// what the picture would ask it has asked when a later one has got everything.
+await (await free()).close();
 const img = result.locator("figure img");
 assert.match(await img.getAttribute("src"), /^data:image\/svg\+xml;base64,/);
 assert.equal(await page.locator("main svg, main script, main iframe, main object, main embed").count(), 0, "the picture is in the page itself");
