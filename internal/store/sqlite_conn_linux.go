@@ -14,16 +14,27 @@ import (
 
 // conn is one connection to the file, for one goroutine at a time.
 type conn struct {
+	path    string
+	timeout time.Duration
+	pragmas string
+
 	db    *sqlite3.Conn
 	stmts map[string]*sqlite3.Stmt
-	// broken is why it must not be used any more.
+	files *openFiles
+	// broken is why it must not be used any more, until it is opened again.
 	broken error
+	// replaced counts how often it was.
+	replaced int
 }
 
-func connect(path string, timeout time.Duration, pragmas string) (c *conn, err error) {
-	c = &conn{stmts: make(map[string]*sqlite3.Stmt)}
-	err = c.guard(context.Background(), func() error {
-		c.db, err = sqlite3.OpenFlags(address(path), sqlite3.OPEN_URI|sqlite3.OPEN_READWRITE|sqlite3.OPEN_NOFOLLOW|sqlite3.OPEN_EXRESCODE)
+// maxReplaced is how often a broken connection is opened again. Each leaves its
+// memory behind, some MiB of it used.
+const maxReplaced = 64
+
+func connect(path string, timeout time.Duration, pragmas string) (*conn, error) {
+	c := &conn{path: path, timeout: timeout, pragmas: pragmas, stmts: make(map[string]*sqlite3.Stmt), files: newOpenFiles()}
+	err := c.guard(context.Background(), func() (err error) {
+		c.db, err = sqlite3.OpenFlags(address(path, c.files), sqlite3.OPEN_URI|sqlite3.OPEN_READWRITE|sqlite3.OPEN_NOFOLLOW|sqlite3.OPEN_EXRESCODE)
 		if err != nil {
 			return err
 		}
@@ -44,6 +55,43 @@ func connect(path string, timeout time.Duration, pragmas string) (c *conn, err e
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
+}
+
+// use opens a connection to a file that is ours.
+func use(path string, timeout time.Duration, pragmas string) (*conn, error) {
+	c, err := connect(path, timeout, pragmas)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.guard(context.Background(), c.begin); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// fail has c be opened again before it is next used. Its engine does not run any
+// more, not even to be closed, because nothing is known of its state. Its files are
+// closed, which gives back its locks, as the end of a process does: the format of
+// the file is made to survive that.
+func (c *conn) fail(err error) error {
+	c.broken = err
+	if closeErr := c.files.end(); closeErr != nil {
+		c.broken = errors.Join(err, closeErr)
+	}
+	return c.broken
+}
+
+func (c *conn) replace() error {
+	if c.replaced == maxReplaced {
+		return c.broken
+	}
+	next, err := use(c.path, c.timeout, c.pragmas)
+	if err != nil {
+		return err
+	}
+	next.replaced = c.replaced + 1
+	*c = *next
+	return nil
 }
 
 // waiter makes what is called each time that another process holds the lock:
@@ -77,13 +125,14 @@ func waiter(timeout time.Duration) func(ctx context.Context, count int) bool {
 // a mapped file that somebody cuts off faults: neither may end the program.
 func (c *conn) guard(ctx context.Context, f func() error) (err error) {
 	if c.broken != nil {
-		return c.broken
+		if err := c.replace(); err != nil {
+			return err
+		}
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			c.broken = fmt.Errorf("%w: the database engine gave up (%s); close the store, and restore the file from a backup if it happens again", ErrCorrupt, why(r))
-			err = c.broken
+			err = c.fail(fmt.Errorf("%w: the database engine gave up (%s) and is started anew; if it happens again, restore the file from a backup", ErrIO, why(r)))
 		}
 	}()
 	if c.db != nil {
@@ -102,6 +151,9 @@ func why(r any) string {
 
 func (c *conn) transact(ctx context.Context, f func(c *conn) error) error {
 	if err := c.run("BEGIN IMMEDIATE"); err != nil {
+		if !c.db.GetAutocommit() {
+			return c.fail(fmt.Errorf("%w: a transaction was still open (%w); it is taken back", ErrIO, err))
+		}
 		return err
 	}
 	err := c.checkVersion()
@@ -129,8 +181,7 @@ func (c *conn) transact(ctx context.Context, f func(c *conn) error) error {
 	c.db.SetInterrupt(context.Background())
 	if !c.db.GetAutocommit() {
 		if rollbackErr := c.run("ROLLBACK"); rollbackErr != nil {
-			c.broken = fmt.Errorf("%w: a transaction could not be taken back; close the store and open it again", ErrIO)
-			return errors.Join(err, c.broken)
+			return errors.Join(err, c.fail(fmt.Errorf("%w: a transaction could not be ended (%w); it is taken back", ErrIO, rollbackErr)))
 		}
 	}
 	return err
@@ -140,13 +191,14 @@ func (c *conn) transact(ctx context.Context, f func(c *conn) error) error {
 type kept struct{ error }
 
 func (c *conn) close() (err error) {
-	if c.db == nil {
+	defer func() { err = errors.Join(err, c.files.end()) }()
+	if c.db == nil || c.broken != nil {
 		return nil
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: the database engine gave up (%T) while it was closed", ErrCorrupt, r)
+			err = fmt.Errorf("%w: the database engine gave up (%s) while it was closed", ErrIO, why(r))
 		}
 	}()
 	for _, s := range c.stmts {

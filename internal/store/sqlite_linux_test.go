@@ -385,14 +385,79 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-// TestEnginePanics: a connection whose engine has given up is not used again.
-func TestEnginePanics(t *testing.T) {
-	s := openTest(t, made(t)).(*sqlite)
-	err := s.transaction(t.Context(), inFile, func(*conn) error { panic("out of memory") })
-	fails(t, err, ErrCorrupt)
-	fails(t, s.CreateRun(t.Context(), Run{ID: "new", Created: start}), ErrCorrupt)
+// TestEngineGivesUp: whatever a connection was doing when its engine gave up is
+// taken back, its lock is given back at once, and the next call works.
+func TestEngineGivesUp(t *testing.T) {
+	path := made(t)
+	s, err := open(path, 50*time.Millisecond)
+	ok(t, err)
+	defer s.Close()
+	other, err := sqlite3.Open(path)
+	ok(t, err)
+	defer other.Close()
+	ok(t, other.Exec("BEGIN IMMEDIATE; ROLLBACK")) // it opens all its files
+
+	write := func(c *conn) { ok(t, c.run("UPDATE run SET id = 'lost' WHERE id = 'r'")) }
+	ways := map[string]func(pick func(*sqlite) *conn) error{
+		"in a transaction": func(pick func(*sqlite) *conn) error {
+			return s.transaction(t.Context(), pick, func(c *conn) error {
+				write(c)
+				// Control: the lock is held.
+				fails(t, other.Exec("BEGIN IMMEDIATE"), sqlite3.BUSY)
+				panic("out of memory")
+			})
+		},
+		"a transaction is left open": func(pick func(*sqlite) *conn) error {
+			c := pick(s)
+			ok(t, c.guard(t.Context(), func() error {
+				ok(t, c.run("BEGIN IMMEDIATE"))
+				write(c)
+				return nil
+			}))
+			fails(t, other.Exec("BEGIN IMMEDIATE"), sqlite3.BUSY)
+			return s.transaction(t.Context(), pick, func(*conn) error { return nil })
+		},
+	}
+	files := descriptors(t)
+	n := 0
+	for name, way := range ways {
+		for _, pick := range []func(*sqlite) *conn{inFile, onDisk} {
+			n++
+			fails(t, way(pick), ErrIO)
+			if err := errors.Join(other.Exec("BEGIN IMMEDIATE"), other.Exec("ROLLBACK")); err != nil {
+				t.Errorf("%s: the lock is still held: %v", name, err)
+			}
+			// One commits to the file, the other to the disk.
+			id := fmt.Sprint("new", n)
+			ok(t, s.CreateRun(t.Context(), Run{ID: id, Created: start}))
+			_, err := s.CreateApproval(t.Context(), Approval{ID: id, RunID: id, CallHash: id, Tool: "t", Created: start})
+			ok(t, err)
+			_, err = s.Run(t.Context(), "lost")
+			fails(t, err, ErrNotFound)
+		}
+	}
+	// Reading too.
+	fails(t, s.read(t.Context(), func(*conn) error { panic("out of memory") }), ErrIO)
 	_, err = s.Run(t.Context(), "r")
 	ok(t, err)
+	if n := descriptors(t); n > files {
+		t.Errorf("%d descriptors before, %d after", files, n)
+	}
+	// Not without end.
+	give := func() error {
+		return s.transaction(t.Context(), inFile, func(*conn) error { panic("out of memory") })
+	}
+	for range maxReplaced {
+		fails(t, give(), ErrIO)
+	}
+	fails(t, s.CreateRun(t.Context(), Run{ID: "new", Created: start}), ErrIO)
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	ok(t, err)
+	return len(entries)
 }
 
 func TestBusy(t *testing.T) {

@@ -101,10 +101,7 @@ func (s *sqlite) setUp(timeout time.Duration) error {
 		{&s.quick, "PRAGMA synchronous=NORMAL"},
 		{&s.reader, "PRAGMA synchronous=NORMAL; PRAGMA query_only=ON"},
 	} {
-		if *c.to, err = connect(s.files.path, timeout, c.pragmas); err != nil {
-			return err
-		}
-		if err := (*c.to).guard(ctx, (*c.to).begin); err != nil {
+		if *c.to, err = use(s.files.path, timeout, c.pragmas); err != nil {
 			return err
 		}
 	}

@@ -17,10 +17,12 @@ var registerVFS = sync.OnceFunc(func() {
 	vfs.Register(vfsName, fileSystem{vfs.Find("").(vfs.VFSFilename)})
 })
 
-// address is how the engine is told to use our file system.
-func address(path string) string {
+// address is how the engine is told to use our file system, and to keep its files
+// in files.
+func address(path string, files *openFiles) string {
 	registerVFS()
-	return (&url.URL{Scheme: "file", Path: path, RawQuery: "vfs=" + vfsName}).String()
+	query := url.Values{"vfs": {vfsName}, filesParameter: {files.key}}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
 // fileSystem is the engine's own, which reports a full disk like any other
@@ -32,7 +34,12 @@ func (fs fileSystem) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.F
 	if err != nil {
 		return nil, flags, full(err)
 	}
-	return file{f.(engineFile)}, flags, nil
+	ours := file{f.(engineFile), nil}
+	if key := name.URIParameter(filesParameter); key != "" {
+		ours.in = openFilesOf(key)
+		ours.in.add(ours.engineFile)
+	}
+	return ours, flags, nil
 }
 
 // engineFile is what the engine's files can do, as far as it matters here.
@@ -46,7 +53,17 @@ type engineFile interface {
 	vfs.FileSharedMemory
 }
 
-type file struct{ engineFile }
+type file struct {
+	engineFile
+	in *openFiles
+}
+
+func (f file) Close() error {
+	if f.in != nil {
+		f.in.remove(f.engineFile)
+	}
+	return f.engineFile.Close()
+}
 
 func (f file) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.engineFile.WriteAt(p, off)
