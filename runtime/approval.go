@@ -35,7 +35,8 @@ func (r *Runtime) AuthorizeAs(ctx context.Context, c RunConfig, call Call) gover
 }
 
 // Approvals gives approvals, the newest first, to be shown to people: secrets that
-// this runtime handed over are taken out of the arguments.
+// this runtime handed over are taken out of the arguments. Those of a long list may
+// be withheld; [Runtime.Approval] gives them.
 func (r *Runtime) Approvals(ctx context.Context, f ApprovalFilter) ([]Approval, error) {
 	if f.Now.IsZero() {
 		f.Now = r.now()

@@ -60,7 +60,7 @@ func (c *approvalsListCommand) Run(p *process) error {
 		var rows [][]string
 		for _, a := range found {
 			list.Approvals = append(list.Approvals, wire.NewApproval(a))
-			rows = append(rows, []string{a.ID, string(a.State), a.Tool, dash(a.Principal), dash(a.Role), stamp(a.Created), left(a), shorten(plainJSON(a.Args, ""), 60)})
+			rows = append(rows, []string{a.ID, string(a.State), a.Tool, dash(a.Principal), dash(a.Role), stamp(a.Created), left(a), shownArgs(a)})
 		}
 		if c.JSON {
 			return p.stdout.object(list)
@@ -71,6 +71,14 @@ func (c *approvalsListCommand) Run(p *process) error {
 		}
 		return p.stdout.table([]string{"ID", "STATE", "TOOL", "PRINCIPAL", "ROLE", "ASKED", "LEFT", "ARGUMENTS"}, rows)
 	})
+}
+
+// shownArgs is the beginning of the arguments.
+func shownArgs(a runtime.Approval) string {
+	if a.ArgsWithheld {
+		return "(too long for a list)"
+	}
+	return shorten(plainJSON(a.Args, ""), 60)
 }
 
 // left is how much time there is to decide.

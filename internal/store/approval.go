@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -31,6 +32,9 @@ type Approval struct {
 	Tool string
 	// Args are the arguments as canonical JSON, to be shown to the approver.
 	Args string
+	// ArgsWithheld says that this is an entry of a list whose arguments, Args and
+	// EditedArgs, were too many for it: [MaxArgs]. Store.Approval gives them.
+	ArgsWithheld bool
 	// Principal, Tenant and Task are those of the run.
 	Principal, Tenant, Task string
 	// Role is what the approver has to be.
@@ -117,6 +121,28 @@ func (a Approval) at(now time.Time) Approval {
 	return a
 }
 
+// argsRoom is how many bytes of arguments a list has room for.
+type argsRoom int
+
+const everyArg argsRoom = math.MaxInt
+
+// take says whether there is room for size bytes, and takes them.
+func (r *argsRoom) take(size int) bool {
+	if size > int(*r) {
+		return false
+	}
+	*r -= argsRoom(size)
+	return true
+}
+
+// within gives the approval as an entry of a list.
+func (a Approval) within(room *argsRoom) Approval {
+	if !room.take(len(a.Args) + len(a.EditedArgs)) {
+		a.Args, a.EditedArgs, a.ArgsWithheld = "", "", true
+	}
+	return a
+}
+
 // answers says whether a second question of the same run and call is not
 // needed, at the time that it is asked.
 func (a Approval) answers(b Approval) bool {
@@ -165,6 +191,7 @@ func (a Approval) checked() (Approval, error) {
 	c.require(a.State == "" || a.State == Pending, "a new approval must be pending")
 	c.require(a.Approver+a.Reason+a.EditedArgs+a.GrantedHash == "" && a.Decided.IsZero() && a.Used.IsZero(),
 		"a new approval must have no answer")
+	c.require(!a.ArgsWithheld, "a new approval must have its arguments")
 	a.State = Pending
 	return a, c.err
 }

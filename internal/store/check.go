@@ -17,6 +17,9 @@ const (
 	MaxName = 1024
 	// MaxText is how long arguments, reasons and outcomes may be, in bytes.
 	MaxText = 1 << 20
+	// MaxArgs is how many bytes of arguments a list of approvals has at most. It
+	// holds those of any one approval.
+	MaxArgs = 4 << 20
 )
 
 // checker collects the first thing that is wrong with a value. It never puts

@@ -428,6 +428,60 @@ func TestApprovals(t *testing.T) {
 	})
 }
 
+// TestArgsWithheld: a list is bounded in bytes, and what it leaves out is not lost.
+func TestArgsWithheld(t *testing.T) {
+	each(t, func(t *testing.T, s Store) {
+		ctx := t.Context()
+		long := strings.Repeat("x", MaxText)
+		for i, args := range []string{"small", long, long, long, long, long, long, "{}"} {
+			id := fmt.Sprint(i)
+			_, err := s.CreateApproval(ctx, Approval{ID: id, RunID: "r", CallHash: id, Tool: "t", Args: args, Created: start.Add(time.Duration(i))})
+			ok(t, err)
+		}
+		edit := Decision{Approve: true, Approver: "ann", At: start, EditedArgs: long, EditedHash: "edited"}
+		_, err := s.Decide(ctx, "2", edit)
+		ok(t, err)
+		list := func() (got string) {
+			t.Helper()
+			as, err := s.Approvals(ctx, ApprovalFilter{Now: start.Add(time.Minute)})
+			ok(t, err)
+			bytes := 0
+			for _, a := range as {
+				got += a.ID
+				if a.ArgsWithheld {
+					got += "-"
+				}
+				if a.ArgsWithheld != (a.Args == "") {
+					t.Errorf("%s: withheld %v, %d bytes of arguments", a.ID, a.ArgsWithheld, len(a.Args))
+				}
+				bytes += len(a.Args) + len(a.EditedArgs)
+			}
+			if bytes > MaxArgs {
+				t.Errorf("%d bytes of arguments", bytes)
+			}
+			return got
+		}
+		// Three of a MiB fit beside {}, and what is small fits always.
+		equal(t, "list", list(), "76543-2-1-0")
+		for _, id := range []string{"1", "3", "6"} {
+			a, err := s.Approval(ctx, id, start)
+			ok(t, err)
+			equal(t, id, fmt.Sprint(len(a.Args), a.ArgsWithheld), fmt.Sprint(MaxText, false))
+		}
+		// What is answered or used while a list withholds it keeps everything.
+		a, err := s.Consume(ctx, "edited", "r", start)
+		ok(t, err)
+		equal(t, "used", fmt.Sprint(a.ID, len(a.Args), len(a.EditedArgs)), fmt.Sprint("2", MaxText, MaxText))
+		a, err = s.Approval(ctx, "2", start)
+		ok(t, err)
+		equal(t, "kept", fmt.Sprint(a.State, len(a.Args), len(a.EditedArgs)), fmt.Sprint(Used, MaxText, MaxText))
+		fails(t, func() error {
+			_, err := s.CreateApproval(ctx, Approval{ID: "new", RunID: "r", CallHash: "new", Tool: "t", Created: start, ArgsWithheld: true})
+			return err
+		}(), ErrInvalid)
+	})
+}
+
 func TestEffects(t *testing.T) {
 	each(t, func(t *testing.T, s Store) {
 		ctx := t.Context()

@@ -54,10 +54,15 @@ func (m *memory) Approvals(ctx context.Context, f ApprovalFilter) ([]Approval, e
 	if f.RunID != "" {
 		order = m.approvalsOf[f.RunID]
 	}
-	return newest(order, f.Limit, func(a *Approval) (Approval, bool) {
+	list := newest(order, f.Limit, func(a *Approval) (Approval, bool) {
 		v := a.at(f.Now)
 		return v, f.match(v)
-	}, func(a Approval) time.Time { return a.Created }), nil
+	}, func(a Approval) time.Time { return a.Created })
+	room := argsRoom(MaxArgs)
+	for i := range list {
+		list[i] = list[i].within(&room)
+	}
+	return list, nil
 }
 
 func (m *memory) Decide(ctx context.Context, id string, d Decision) (Approval, error) {

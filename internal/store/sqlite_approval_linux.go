@@ -7,28 +7,40 @@ import (
 	"time"
 )
 
+// approvalColumns are what a row of an approval has; approvalSize goes before them.
 const approvalColumns = "id, run, hash, tool, args, principal, tenant, task, role, step, code, cause, created, expires, " +
 	"state, approver, reason, edited_args, granted_hash, decided, used"
 
-func (r *row) approval() Approval {
+const approvalSize = "octet_length(args) + octet_length(edited_args), "
+
+func (r *row) approval(room *argsRoom) Approval {
+	withheld := !room.take(int(r.int()))
+	args := func() string {
+		if withheld {
+			r.next()
+			return ""
+		}
+		return r.text()
+	}
 	return Approval{
-		ID: r.text(), RunID: r.text(), CallHash: r.text(), Tool: r.text(), Args: r.text(),
+		ArgsWithheld: withheld,
+		ID:           r.text(), RunID: r.text(), CallHash: r.text(), Tool: r.text(), Args: args(),
 		Principal: r.text(), Tenant: r.text(), Task: r.text(), Role: r.text(),
 		Step: r.text(), Code: r.text(), Cause: r.text(),
 		Created: r.time(), Expires: r.time(),
 		State:    ApprovalState(r.text()),
-		Approver: r.text(), Reason: r.text(), EditedArgs: r.text(), GrantedHash: r.text(),
+		Approver: r.text(), Reason: r.text(), EditedArgs: args(), GrantedHash: r.text(),
 		Decided: r.time(), Used: r.time(),
 	}
 }
 
-func (c *conn) approvals(clauses string, args ...any) (out []Approval, err error) {
-	err = c.rows(func(r *row) { out = append(out, r.approval()) }, "SELECT "+approvalColumns+" FROM approval"+clauses, args...)
+func (c *conn) approvals(room argsRoom, clauses string, args ...any) (out []Approval, err error) {
+	err = c.rows(func(r *row) { out = append(out, r.approval(&room)) }, "SELECT "+approvalSize+approvalColumns+" FROM approval"+clauses, args...)
 	return out, err
 }
 
 func (c *conn) findApproval(id string) (Approval, error) {
-	as, err := c.approvals(" WHERE id = ?", id)
+	as, err := c.approvals(everyArg, " WHERE id = ?", id)
 	if err != nil {
 		return Approval{}, err
 	}
@@ -50,7 +62,7 @@ func (s *sqlite) CreateApproval(ctx context.Context, a Approval) (Approval, erro
 		return Approval{}, err
 	}
 	err = s.transaction(ctx, onDisk, func(c *conn) error {
-		asked, err := c.approvals(" WHERE run = ? AND hash = ? AND state IN ('pending', 'approved') ORDER BY seq", a.RunID, a.CallHash)
+		asked, err := c.approvals(everyArg, " WHERE run = ? AND hash = ? AND state IN ('pending', 'approved') ORDER BY seq", a.RunID, a.CallHash)
 		if err != nil {
 			return err
 		}
@@ -102,7 +114,7 @@ func (s *sqlite) Approvals(ctx context.Context, f ApprovalFilter) (out []Approva
 		w.same("state", string(f.State))
 	}
 	err = s.read(ctx, func(c *conn) error {
-		out, err = c.approvals(w.sql+" ORDER BY created DESC, seq DESC LIMIT ?", append(w.args, f.Limit)...)
+		out, err = c.approvals(MaxArgs, w.sql+" ORDER BY created DESC, seq DESC LIMIT ?", append(w.args, f.Limit)...)
 		return err
 	})
 	for i := range out {
@@ -150,7 +162,7 @@ func (s *sqlite) Consume(ctx context.Context, callHash, runID string, now time.T
 	}
 	err = s.transaction(ctx, onDisk, func(c *conn) error {
 		// The open ones are few; one that has expired is enough to say so.
-		fit, err := c.approvals(" WHERE run = ? AND granted_hash = ? AND state = 'approved' ORDER BY seq", runID, callHash)
+		fit, err := c.approvals(everyArg, " WHERE run = ? AND granted_hash = ? AND state = 'approved' ORDER BY seq", runID, callHash)
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,8 @@ type Store interface {
 	CreateApproval(ctx context.Context, a Approval) (Approval, error)
 	// Approval gives an approval as it stands at that time. [ErrNotFound].
 	Approval(ctx context.Context, id string, now time.Time) (Approval, error)
-	// Approvals gives approvals as they stand at f.Now, the newest first.
+	// Approvals gives approvals as they stand at f.Now, the newest first. The
+	// arguments of some are withheld if there are more than [MaxArgs] bytes of them.
 	Approvals(ctx context.Context, f ApprovalFilter) ([]Approval, error)
 	// Decide turns a pending approval into an approved or rejected one, once.
 	// [ErrNotFound]; [ErrDecided] if somebody has, and then the approval as it

@@ -20,9 +20,9 @@ func parseQuery(r *http.Request) (url.Values, error) { return url.ParseQuery(r.U
 // shownApproval is an approval, and whether the caller holds the role to answer it.
 type shownApproval struct {
 	wire.Approval `json:",inline"`
-	// ArgsText and EditedArgsText are the arguments laid out, with all the digits
-	// of numbers that a browser would round.
-	ArgsText       string `json:"args_text"`
+	// ArgsText and EditedArgsText are the arguments, laid out if that does not make
+	// them much longer, with all the digits of numbers that a browser would round.
+	ArgsText       string `json:"args_text,omitzero"`
 	EditedArgsText string `json:"edited_args_text,omitzero"`
 	MayAnswer      bool   `json:"may_answer"`
 }
@@ -30,19 +30,55 @@ type shownApproval struct {
 func (q *request) newApproval(a runtime.Approval) shownApproval {
 	may := a.State == store.Pending && q.caller.answers(a) && a.Principal != q.caller.Principal
 	shown := wire.NewApproval(a)
+	if shown.ArgsWithheld {
+		return shownApproval{Approval: shown, MayAnswer: may}
+	}
 	return shownApproval{shown, layOut(shown.Args), layOut(shown.EditedArgs), may}
 }
 
-// layOut gives JSON with a line for each member.
+const indent = "  "
+
+// layOut gives JSON with a line for each member. Deep JSON would become many times
+// as long: it stays as it is.
 func layOut(v jsontext.Value) string {
 	if v == nil {
 		return ""
 	}
+	if laidOut(v) > 4*len(v)+1<<10 {
+		return string(v)
+	}
 	v = v.Clone()
-	if err := v.Indent(jsontext.WithIndent("  ")); err != nil {
+	if err := v.Indent(jsontext.WithIndent(indent)); err != nil {
 		return string(v)
 	}
 	return string(v)
+}
+
+// laidOut is how long layOut makes JSON without spaces.
+func laidOut(v jsontext.Value) int {
+	size, depth, quoted := len(v), 0, false
+	for i := 0; i < len(v); i++ {
+		switch c := v[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case (c == '[' || c == '{') && i+1 < len(v) && (v[i+1] == ']' || v[i+1] == '}'):
+			i++
+		case c == '[' || c == '{':
+			depth++
+			size += 1 + depth*len(indent)
+		case c == ']' || c == '}':
+			depth--
+			size += 1 + depth*len(indent)
+		case c == ',':
+			size += 1 + depth*len(indent)
+		case c == ':':
+			size++
+		}
+	}
+	return size
 }
 
 type approvalList struct {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mayfly-run/mayfly/internal/store"
 	"github.com/mayfly-run/mayfly/runtime"
 	"github.com/mayfly-run/mayfly/sandbox"
 )
@@ -112,6 +113,11 @@ func TestConsoleApprovals(t *testing.T) {
 	w.must(202, "agent", "POST", "/v1/tools/refund/call", `{"args":{"id":"edited","usd":`+exactSmall+`}}`)
 	browser(t, w, "approvals", map[string]func(){
 		"ask": func() { w.must(202, "agent", "POST", "/v1/tools/refund/call", `{"args":{"id":"late","usd":500}}`) },
+		"fill": func() {
+			for i := range 5 {
+				w.must(202, "agent", "POST", "/v1/tools/refund/call", fmt.Sprintf(`{"args":{"id":"long%d%s","usd":500}}`, i, strings.Repeat("x", store.MaxText-1000)))
+			}
+		},
 	})
 	all := w.must(200, "root", "GET", "/v1/approvals?state=all", "").text
 	for _, want := range []string{

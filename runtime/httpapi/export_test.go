@@ -32,3 +32,6 @@ func (s *Server) Places() (running, waiting int) { return s.work.Places() }
 
 // Refusals are how many are told later that the host is busy.
 func (s *Server) Refusals() int64 { return s.refusals.waiting.Load() }
+
+// LayOut lays JSON out, and LaidOut says how long that makes it.
+var LayOut, LaidOut = layOut, laidOut

@@ -102,20 +102,23 @@ type Approval struct {
 	Tool       string              `json:"tool"`
 	Args       jsontext.Value      `json:"args"`
 	EditedArgs jsontext.Value      `json:"edited_args,omitzero"`
-	Principal  string              `json:"principal"`
-	Tenant     string              `json:"tenant"`
-	Task       string              `json:"task"`
-	Role       string              `json:"approver_role,omitzero"`
-	Step       string              `json:"step"`
-	Code       string              `json:"code"`
-	Cause      string              `json:"cause"`
-	CallHash   string              `json:"call_hash"`
-	Created    string              `json:"created"`
-	Expires    string              `json:"expires,omitzero"`
-	Approver   string              `json:"approver,omitzero"`
-	Reason     string              `json:"reason,omitzero"`
-	Decided    string              `json:"decided,omitzero"`
-	Used       string              `json:"used,omitzero"`
+	// ArgsWithheld: args are null because the list had no room for them; the
+	// approval by its ID has them.
+	ArgsWithheld bool   `json:"args_withheld,omitzero"`
+	Principal    string `json:"principal"`
+	Tenant       string `json:"tenant"`
+	Task         string `json:"task"`
+	Role         string `json:"approver_role,omitzero"`
+	Step         string `json:"step"`
+	Code         string `json:"code"`
+	Cause        string `json:"cause"`
+	CallHash     string `json:"call_hash"`
+	Created      string `json:"created"`
+	Expires      string `json:"expires,omitzero"`
+	Approver     string `json:"approver,omitzero"`
+	Reason       string `json:"reason,omitzero"`
+	Decided      string `json:"decided,omitzero"`
+	Used         string `json:"used,omitzero"`
 }
 
 // NewApproval writes an approval down.
@@ -125,6 +128,7 @@ func NewApproval(a runtime.Approval) Approval {
 		Principal: a.Principal, Tenant: a.Tenant, Task: a.Task, Role: a.Role, Step: a.Step, Code: a.Code, Cause: a.Cause,
 		CallHash: a.CallHash, Created: Stamp(a.Created), Expires: Stamp(a.Expires),
 		Approver: a.Approver, Reason: a.Reason, Decided: Stamp(a.Decided), Used: Stamp(a.Used),
+		ArgsWithheld: a.ArgsWithheld,
 	}
 	if a.Args != "" {
 		j.Args = jsontext.Value(a.Args)

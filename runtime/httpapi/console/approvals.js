@@ -59,14 +59,26 @@ export async function approvals({ me, answered }) {
   return { title: "Approvals", body: [waiting, none, heading, before], changed: refresh };
 }
 
-// question shows an approval, with its arguments exactly as they would run.
+// question shows an approval, with its arguments exactly as they would run. Those
+// that a list had no room for have to be looked at before they are answered.
 export function question(a, me, answered) {
   const until = a.expires && a.state === "pending" ? [" · expires ", relative(a.expires)] : [];
   const node = el("article", { class: "card", "data-approval": a.id, "aria-label": `${a.tool}, ${a.state}` },
     el("div", { class: "head" }, el("h3", { tabindex: "-1" }, a.tool), tag(a.state)),
     el("p", { class: "dim" }, `Asked by ${a.principal || "nobody"}${a.tenant ? " of " + a.tenant : ""}${a.task ? " for " + a.task : ""} `, relative(a.created), ...until, " · run ", runLink(a.run)),
-    el("p", {}, sentence(a.cause), " ", el("span", { class: "dim" }, `(${a.step}: ${a.code})`)),
-    text(exact(a.args_text, a.args), "Arguments of " + a.tool));
+    el("p", {}, sentence(a.cause), " ", el("span", { class: "dim" }, `(${a.step}: ${a.code})`)));
+  if (a.args_withheld) {
+    const show = el("button", { type: "button", onclick: async () => {
+      const { ok, data, problem } = await ask("v1/approvals/" + path(a.id));
+      if (!ok) return show.after(wrong(problem));
+      const whole = question({ ...data, may_answer: a.may_answer }, me, answered);
+      node.replaceChildren(...whole.childNodes);
+      node.querySelector("h3").focus();
+    } }, "Show the arguments");
+    node.append(el("p", {}, "The arguments are too long for this list. ", show));
+    return node;
+  }
+  node.append(text(exact(a.args_text, a.args), "Arguments of " + a.tool));
   if (a.edited_args !== undefined) node.append(el("h4", {}, "Approved with changes"), diff(exact(a.args_text, a.args), exact(a.edited_args_text, a.edited_args)));
   if (a.approver) node.append(el("p", {}, `${sentence(a.state)} by ${a.approver} `, clock(a.decided), a.reason ? ": " + a.reason : ""));
   if (a.state !== "pending") return node;
@@ -86,6 +98,9 @@ function whyNot(a, me) {
 // form asks for the answer.
 function form(a, answered) {
   const before = a.args_text;
+  // Changes are compared in the form that the server chose.
+  const layOut = before.includes("\n") || before.length < 1000 ? "" : null;
+  const unchanged = write(read(before), layOut);
   const reason = el("input", { type: "text", maxlength: "1000" });
   const editor = el("textarea", { rows: Math.min(20, before.split("\n").length + 1), spellcheck: "false", autocapitalize: "off" });
   editor.value = before;
@@ -109,10 +124,10 @@ function form(a, answered) {
     problem.textContent = "";
     edited.disabled = true;
     try {
-      const after = write(read(editor.value));
-      if (after === before) changes.replaceChildren(el("p", { class: "dim" }, "No change yet. What you change is shown here."));
+      const after = write(read(editor.value), layOut);
+      if (after === unchanged) changes.replaceChildren(el("p", { class: "dim" }, "No change yet. What you change is shown here."));
       else {
-        changes.replaceChildren(diff(before, after));
+        changes.replaceChildren(diff(unchanged, after));
         edited.disabled = false;
       }
     } catch (error) {

@@ -68,4 +68,20 @@ await enter("agent");
 await card('"late"').first().waitFor();
 assert.match(await page.locator("main").innerText(), /Nobody answers their own calls/);
 assert.equal(await page.getByRole("button", { name: "Approve once" }).count(), 0);
+
+// Arguments that a list has no room for have to be looked at before they are approved.
+await page.getByRole("button", { name: "Sign out" }).click();
+await host("fill");
+await enter("root");
+const long = card("too long for this list");
+await long.waitFor();
+assert.equal(await long.count(), 1);
+assert.equal(await long.getByRole("button", { name: "Approve once" }).count(), 0, "what is not shown can be approved");
+const name = await long.getAttribute("data-approval");
+await tabTo("Show the arguments", `[data-approval="${name}"]`);
+await page.keyboard.press("Enter");
+const whole = page.locator(`[data-approval="${name}"]`);
+await whole.getByRole("button", { name: "Approve once" }).waitFor();
+assert.match(await whole.innerText(), /"long0x{1000}/);
+assert.ok((await focused()).includes("pending"), "the focus is lost");
 await end();
