@@ -52,6 +52,7 @@ type group struct {
 
 type options struct {
 	out, only, peers, allowMissing, cache, drivers string
+	from                                           string
 	quick, json                                    bool
 	progress                                       io.Writer
 }
@@ -65,6 +66,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "measure only the groups that match this `expression`")
 	flag.StringVar(&o.peers, "peers", "", "measure only these peers: `names` with commas")
 	flag.StringVar(&o.allowMissing, "allow-missing", "", "go on without these peers if they are not installed: `names` with commas")
+	flag.StringVar(&o.from, "from", "", "measure nothing: write the table and plots of this peers.json, a `file`, again")
 	flag.BoolVar(&o.quick, "quick", false, "few repetitions: to see that it works")
 	flag.BoolVar(&o.json, "json", false, "print the report as JSON instead of the table")
 	flag.StringVar(&o.cache, "cache", "", "`directory` for compiled code (default: in the user's cache directory)")
@@ -84,7 +86,11 @@ func main() {
 	if flag.NArg() > 0 {
 		exit(fmt.Errorf("%q is not expected; see -help", flag.Arg(0)))
 	}
-	r, err := run(o)
+	make := run
+	if o.from != "" {
+		make = kept
+	}
+	r, err := make(o)
 	if err != nil {
 		exit(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -63,7 +64,9 @@ func sampled(samples []float64) cell {
 	return cell{Median: measure.Median(samples), Samples: samples}
 }
 
-func (c cell) compared() bool { return len(c.Samples) > 0 && c.Part == "" }
+// compared says whether a ratio to it means something. What is not more than nothing
+// is less than can be weighed.
+func (c cell) compared() bool { return len(c.Samples) > 0 && c.Median > 0 && c.Part == "" }
 
 // winner gives the peer of a language that is best, or "".
 func (r row) winner(in []peerReport, language string) string {
@@ -95,6 +98,21 @@ func (r *report) save(dir string) error {
 		os.WriteFile(filepath.Join(dir, "peers.md"), table.Bytes(), 0o644),
 		r.plots(dir),
 	)
+}
+
+// kept reads what an earlier run saved.
+func kept(o options) (*report, error) {
+	text, err := os.ReadFile(o.from)
+	if err != nil {
+		return nil, err
+	}
+	r := &report{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.from, err)
+	}
+	return r, nil
 }
 
 // print writes the report as JSON.
