@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -17,6 +18,8 @@ type conn struct {
 	path    string
 	timeout time.Duration
 	pragmas string
+	// opened is what path named when it was opened first.
+	opened os.FileInfo
 
 	db    *sqlite3.Conn
 	stmts map[string]*sqlite3.Stmt
@@ -66,6 +69,9 @@ func use(path string, timeout time.Duration, pragmas string) (*conn, error) {
 	if err := c.guard(context.Background(), c.begin); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
+	if c.opened, err = os.Lstat(path); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
 	return c, nil
 }
 
@@ -85,9 +91,25 @@ func (c *conn) replace() error {
 	if c.replaced == maxReplaced {
 		return c.broken
 	}
+	if _, err := checkFiles(c.path); err != nil {
+		return err
+	}
+	// Others go on with the file that was opened first. This must not write to another
+	// that has its name now, not even what is in the log that they share.
+	info, err := os.Lstat(c.path)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrIO, err)
+	}
+	moved := fmt.Errorf("%w: %s is another file than it was; close the store", ErrIO, c.path)
+	if !os.SameFile(c.opened, info) {
+		return moved
+	}
 	next, err := use(c.path, c.timeout, c.pragmas)
 	if err != nil {
 		return err
+	}
+	if !os.SameFile(c.opened, next.opened) {
+		return next.fail(moved)
 	}
 	next.replaced = c.replaced + 1
 	*c = *next

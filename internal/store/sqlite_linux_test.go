@@ -443,6 +443,15 @@ func TestEngineGivesUp(t *testing.T) {
 	if n := descriptors(t); n > files {
 		t.Errorf("%d descriptors before, %d after", files, n)
 	}
+	// Not to another file of that name.
+	ok(t, os.Rename(path, path+".away"))
+	copied, err := os.ReadFile(path + ".away")
+	ok(t, err)
+	ok(t, os.WriteFile(path, copied, 0o600))
+	fails(t, s.transaction(t.Context(), inFile, func(*conn) error { panic("out of memory") }), ErrIO)
+	fails(t, s.CreateRun(t.Context(), Run{ID: "elsewhere", Created: start}), ErrIO)
+	ok(t, os.Rename(path+".away", path))
+	ok(t, s.CreateRun(t.Context(), Run{ID: "here", Created: start}))
 	// Not without end.
 	give := func() error {
 		return s.transaction(t.Context(), inFile, func(*conn) error { panic("out of memory") })
