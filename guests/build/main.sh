@@ -68,7 +68,8 @@ fi
 build_guest
 
 for file in "$name.json" "$name.wasm.zst"; do
-	install -m 644 "$guest_dir/$file" "$out/$file.new"
-	mv -f "$out/$file.new" "$out/$file"
+	# Others may do the same now.
+	install -m 644 "$guest_dir/$file" "$out/$file.new.$$"
+	mv -f "$out/$file.new.$$" "$out/$file"
 done
 say "$name: $(stat -c %s "$guest_dir/$name.wasm.zst") bytes compressed, in $out"
