@@ -125,7 +125,7 @@ func soak(ctx context.Context, o soakOptions, say func(string, ...any)) (s *soak
 		return nil, err
 	}
 	o.ownClock = true
-	w, err := newWorldIn(ctx, o.options, say, mountSmall)
+	w, err := newWorldIn(ctx, o.options, say, func(dir string) (*disk, error) { return mountDisk(dir, o.length) })
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +154,14 @@ func soak(ctx context.Context, o soakOptions, say func(string, ...any)) (s *soak
 	after, err := s.settled(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if w.disk != nil {
+		// Else what failed since failed of that.
+		room, err := w.disk.room()
+		if err != nil {
+			return nil, err
+		}
+		s.must("room left on the disk of the store, at least 1 MiB", "MiB", float64(room)/(1<<20), 0, room >= 1<<20)
 	}
 	s.leaks(before, after)
 	s.outcomes()

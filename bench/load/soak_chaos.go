@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -60,7 +59,7 @@ func (c *chaos) prepare() (without []string) {
 	} else {
 		without = append(without, fmt.Sprintf("the store was not locked by another process: no python3 with sqlite3 (%v)", err))
 	}
-	if c.w.unmount != nil {
+	if c.w.disk != nil {
 		c.kinds = append(c.kinds, trouble{"the disk is full", (*chaos).fill})
 	} else {
 		without = append(without, "the disk was not full: no small file system could be mounted, which needs root")
@@ -185,26 +184,9 @@ func (c *chaos) lock(ctx context.Context, length time.Duration) error {
 	return nil
 }
 
-// fill fills the file system of the store and the trace, to the last byte.
+// fill leaves no room in the file system of the store and the trace.
 func (c *chaos) fill(ctx context.Context, length time.Duration) error {
-	name := filepath.Join(c.w.harness, "ballast")
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	for block := 1 << 20; block > 0; block /= 16 {
-		for err == nil {
-			_, err = f.Write(make([]byte, block))
-		}
-		if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, io.ErrShortWrite) {
-			break
-		}
-		err = nil
-	}
-	if err == nil {
-		wait(ctx, length)
-	}
-	return errors.Join(err, f.Close(), os.Remove(name))
+	return c.w.disk.fill(ctx, length)
 }
 
 func wait(ctx context.Context, length time.Duration) {

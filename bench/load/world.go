@@ -32,8 +32,8 @@ type world struct {
 	tokens  map[string]string // by principal
 	url     string
 	pid     int
-	harness string       // its directory
-	unmount func() error // takes away what harness is mounted on; nil: nothing
+	harness string // its directory
+	disk    *disk  // what harness is on; nil: what everything is on
 
 	// clock is the server's own wall clock; nil, for noClock, if it has the
 	// machine's.
@@ -61,11 +61,11 @@ func approverOf(tenant string) string { return "approver-" + tenant }
 
 // newWorld starts a server in a directory of its own.
 func newWorld(ctx context.Context, o options, say func(string, ...any)) (w *world, err error) {
-	return newWorldIn(ctx, o, say, func(string) (func() error, error) { return nil, nil })
+	return newWorldIn(ctx, o, say, func(string) (*disk, error) { return nil, nil })
 }
 
 // newWorldIn does so with the harness, and the store, on what mount mounts.
-func newWorldIn(ctx context.Context, o options, say func(string, ...any), mount func(dir string) (func() error, error)) (w *world, err error) {
+func newWorldIn(ctx context.Context, o options, say func(string, ...any), mount func(dir string) (*disk, error)) (w *world, err error) {
 	w = &world{tokens: make(map[string]string)}
 	if w.dir, err = os.MkdirTemp("", "mayfly-load-"); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func newWorldIn(ctx context.Context, o options, say func(string, ...any), mount 
 	if err := os.Mkdir(w.harness, 0o755); err != nil {
 		return nil, err
 	}
-	if w.unmount, err = mount(w.harness); err != nil {
+	if w.disk, err = mount(w.harness); err != nil {
 		return nil, err
 	}
 	if err := w.writeHarness(w.harness); err != nil {
@@ -232,8 +232,8 @@ func (w *world) close() error {
 	if w.service != nil {
 		err = errors.Join(err, w.service.server.Close())
 	}
-	if w.unmount != nil {
-		err = errors.Join(err, w.unmount())
+	if w.disk != nil {
+		err = errors.Join(err, w.disk.unmount())
 	}
 	return errors.Join(err, os.RemoveAll(w.dir))
 }
