@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -121,13 +122,21 @@ func (p *policy) check() error {
 	if p.Network > NetworkProxy {
 		return errors.New("the network is not a known one")
 	}
-	texts := slices.Concat([]string{p.Command, p.Dir}, p.Args, p.Env, p.Boxes)
+	paths := slices.Clone(p.Boxes)
 	for _, at := range p.Places {
-		texts = append(texts, at.Path)
+		paths = append(paths, at.Path)
 	}
+	texts := slices.Concat([]string{p.Command, p.Dir}, p.Args, p.Env)
 	for _, l := range p.Links {
-		texts = append(texts, l.Path, l.Target)
+		paths, texts = append(paths, l.Path), append(texts, l.Target)
 	}
+	// They are put behind that of the new root: another form would lead elsewhere.
+	for _, path := range paths {
+		if !filepath.IsAbs(path) || filepath.Clean(path) != path {
+			return errors.New("a path is not absolute, or not in its shortest form")
+		}
+	}
+	texts = append(texts, paths...)
 	for _, text := range texts {
 		if strings.ContainsRune(text, 0) {
 			return errors.New("a text holds a zero byte")
