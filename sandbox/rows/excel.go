@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -24,6 +25,17 @@ type workbook struct {
 
 // maxParts is how many documents an archive may have.
 const maxParts = 10_000
+
+// What a document may have at once: its reader holds some sixty bytes for each
+// element that is open and for each attribute, which take three or four in the
+// document, and next to nothing in the archive.
+const (
+	maxOpen       = 256
+	maxAttributes = 1000
+	maxToken      = 512 << 10 // bytes; a cell has 32,767 characters at most
+	// maxElements is how many elements a document may have that is read as a whole.
+	maxElements = 1 << 20
+)
 
 // readExcel reads one sheet: the first, or the one that the options name.
 func (b *builder) readExcel(text string) error {
@@ -54,23 +66,57 @@ func (b *builder) readExcel(text string) error {
 	return nil
 }
 
-// limited counts what is unpacked, of all documents together.
+// limited counts what is unpacked, of all documents together and of one token.
 type limited struct {
-	r io.Reader
-	w *workbook
+	r     io.Reader
+	w     *workbook
+	token int
 }
 
-func (l limited) Read(p []byte) (int, error) {
+func (l *limited) Read(p []byte) (int, error) {
 	if l.w.left <= 0 {
 		return 0, tooLarge(l.w.b.opts, "unpacks to too many bytes")
 	}
+	if l.token > maxToken {
+		return 0, &Error{Name: l.w.b.opts.Name, Code: TooLarge, Reason: fmt.Sprintf("has a text or a tag of more than %d bytes", maxToken)}
+	}
 	n, err := l.r.Read(p[:min(int64(len(p)), l.w.left)])
 	l.w.left -= int64(n)
+	l.token += n
 	return n, err
 }
 
-// open gives a document; nil if there is none of the name.
-func (w *workbook) open(name string) (*xml.Decoder, io.Closer, error) {
+// tokens are those of a document, before a decoder keeps anything of them.
+type tokens struct {
+	r        *limited
+	raw      *xml.Decoder
+	open     int
+	elements int // that may still come
+}
+
+// Token implements xml.TokenReader.
+func (t *tokens) Token() (xml.Token, error) {
+	t.r.token = 0
+	token, err := t.raw.RawToken()
+	switch e := token.(type) {
+	case xml.StartElement:
+		if len(e.Attr) > maxAttributes {
+			return nil, fmt.Errorf("an element has %d attributes", len(e.Attr))
+		}
+		if t.open++; t.open > maxOpen {
+			return nil, fmt.Errorf("a document nests deeper than %d", maxOpen)
+		}
+		if t.elements--; t.elements < 0 {
+			return nil, errors.New("a document has too many elements")
+		}
+	case xml.EndElement:
+		t.open--
+	}
+	return token, err
+}
+
+// open gives a document with up to so many elements; nil if there is none of the name.
+func (w *workbook) open(name string, elements int) (*xml.Decoder, io.Closer, error) {
 	f := w.files[name]
 	if f == nil {
 		return nil, nil, nil
@@ -79,12 +125,13 @@ func (w *workbook) open(name string) (*xml.Decoder, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return xml.NewDecoder(limited{r, w}), r, nil
+	l := &limited{r: r, w: w}
+	return xml.NewTokenDecoder(&tokens{r: l, raw: xml.NewDecoder(l), elements: elements}), r, nil
 }
 
 // document reads a small document into a struct.
 func (w *workbook) document(name string, into any) (found bool, err error) {
-	d, closer, err := w.open(name)
+	d, closer, err := w.open(name, maxElements)
 	if err != nil || d == nil {
 		return false, err
 	}
@@ -147,7 +194,7 @@ func (w *workbook) findSheet() (string, error) {
 
 // readStrings reads the texts that cells share.
 func (w *workbook) readStrings() error {
-	d, closer, err := w.open("xl/sharedStrings.xml")
+	d, closer, err := w.open("xl/sharedStrings.xml", math.MaxInt)
 	if err != nil || d == nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func styleOf(code string) dateStyle {
 // readSheet reads the rows of a sheet. The first with anything in it names the
 // columns.
 func (w *workbook) readSheet(name string) error {
-	d, closer, err := w.open(name)
+	d, closer, err := w.open(name, math.MaxInt)
 	if err != nil {
 		return err
 	}
@@ -212,6 +212,7 @@ func (w *workbook) nextRow(d *xml.Decoder) (sheetRow, error) {
 		}
 	}
 	var row sheetRow
+	next := 0
 	for {
 		t, err := d.Token()
 		if err != nil {
@@ -226,13 +227,17 @@ func (w *workbook) nextRow(d *xml.Decoder) (sheetRow, error) {
 			if t.Name.Local != "c" {
 				continue
 			}
-			at, err := columnOf(attribute(t, "r"), len(row))
+			at, err := columnOf(attribute(t, "r"), next)
 			if err != nil {
 				return nil, err
 			}
 			v, err := w.cell(d, t)
 			if err != nil {
 				return nil, unexpected(err)
+			}
+			next = max(next, at+1)
+			if v == nil && at >= len(row) {
+				continue // rows of one empty cell far to the right are a file of few bytes
 			}
 			for len(row) <= at {
 				row = append(row, nil)

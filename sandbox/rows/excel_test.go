@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -114,6 +115,57 @@ func TestExcelRefusals(t *testing.T) {
 		if e, ok := errors.AsType[*Error](err); !ok || e.Code != c.code {
 			t.Errorf("%s: %d rows, %v; want %s", c.name, got.Len, err, c.code)
 		}
+	}
+}
+
+// TestExcelHoldsLittle wants a document that is nothing in the archive to be little in
+// memory too, whatever it repeats.
+func TestExcelHoldsLittle(t *testing.T) {
+	const (
+		head = `<row><c t="str"><v>a</v></c></row>`
+		size = 4 << 20
+	)
+	repeat := func(s string) string { return strings.Repeat(s, size/len(s)) }
+	for _, c := range []struct {
+		name string
+		file map[string]string
+		code Code // empty: it is read
+	}{
+		{"elements in elements", map[string]string{"xl/worksheets/sheet1.xml": repeat("<a>")}, Syntax},
+		{"elements in a text", map[string]string{"xl/sharedStrings.xml": "<sst><si>" + repeat("<a>")}, Syntax},
+		{"elements in the workbook", map[string]string{"xl/workbook.xml": "<workbook>" + repeat("<a>")}, Syntax},
+		{"a long tag", sheet(head + "<row " + repeat(`a=""`) + "/>"), TooLarge},
+		{"many attributes", sheet(head + "<row " + strings.Repeat(`a="" `, maxAttributes+1) + "/>"), Syntax},
+		{"empty cells far to the right", sheet(head + strings.Repeat(`<row><c r="XFD1"/></row>`, 2000)), ""},
+	} {
+		text := book(t, c.file)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got, err := Read(strings.NewReader(text), Options{})
+		runtime.ReadMemStats(&after)
+		if c.code == "" && err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if e, ok := errors.AsType[*Error](err); c.code != "" && (!ok || e.Code != c.code) {
+			t.Errorf("%s: %d rows, %v; want %s", c.name, got.Len, err, c.code)
+		}
+		const most = 64 << 20 // one unpacked document, and what its reader makes of it
+		if n := after.TotalAlloc - before.TotalAlloc; n > most {
+			t.Errorf("%s: %d MiB for %d bytes", c.name, n>>20, len(text))
+		}
+	}
+	styles := book(t, map[string]string{"xl/styles.xml": "<styleSheet><cellXfs>" + strings.Repeat("<xf/>", maxElements) + "</cellXfs></styleSheet>"})
+	if _, err := Read(strings.NewReader(styles), Options{}); err == nil {
+		t.Error("a document of any number of elements was read as a whole")
+	}
+	// What holds no more than others do.
+	rows := sheet(head + `<row><c r="XFD1"/><c r="A1"><v>1</v></c><c r="C1"/></row><row><c r="A1"><v>2</v></c><c r="XFD1"/></row>`)
+	got, err := Read(strings.NewReader(book(t, rows)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(table(names("a"), []any{int64(1)}, []any{int64(2)}), got.Table, cmpRows); diff != "" {
+		t.Error(diff)
 	}
 }
 
