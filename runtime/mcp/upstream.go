@@ -51,7 +51,9 @@ func CallUpstream(ctx context.Context, c runtime.MCPCall) runtime.MCPReply {
 	err := c.Talk(ctx, func(in io.WriteCloser, out io.Reader) {
 		reply = call(ctx, c, &sdk.IOTransport{Reader: io.NopCloser(out), Writer: in})
 	})
-	if err != nil && reply.Err != nil {
+	// How the program ended explains why there is no answer, and nothing of an
+	// answer that was not the right one.
+	if err != nil && reply.Err != nil && !errors.Is(reply.Err, runtime.ErrMCPChanged) {
 		reply.Err = fmt.Errorf("%w: %w", reply.Err, err)
 	}
 	return reply
@@ -113,6 +115,20 @@ func verify(ctx context.Context, session *sdk.ClientSession, w *wire, t *manifes
 	return errors.New("the server's list of tools has too many pages")
 }
 
+// changed says of which fields of the manifest the server says something else.
+func changed(t *manifests.Tool, description string, schema map[string]any) string {
+	d := t.Definition()
+	d.InputSchema = schema
+	digest, err := d.Digest()
+	switch same := err == nil && digest == t.Digest(); {
+	case same:
+		return "description is another one"
+	case description == d.Description:
+		return "input_schema is another one"
+	}
+	return "description and input_schema are other ones"
+}
+
 // compare counts the tools of that name on a page of a list. One that is not the
 // manifest's is an error.
 func compare(page []byte, t *manifests.Tool) (found int, err error) {
@@ -135,7 +151,7 @@ func compare(page []byte, t *manifests.Tool) (found int, err error) {
 		}
 		digest, err := manifests.Definition{Name: t.Metadata.Name, Description: description, InputSchema: schema}.Digest()
 		if err != nil || digest != t.Digest() {
-			return found, fmt.Errorf("%w: its definition has the digest %s", runtime.ErrMCPChanged, digest)
+			return found, fmt.Errorf("%w: its %s, and its definition has the digest %s", runtime.ErrMCPChanged, changed(t, description, schema), digest)
 		}
 		hints, _ := is["annotations"].(map[string]any)
 		if hints["destructiveHint"] == true && hints["readOnlyHint"] != true && !t.Spec.SideEffect.Writes() {

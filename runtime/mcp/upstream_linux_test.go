@@ -101,6 +101,9 @@ func TestUpstreamStdio(t *testing.T) {
 				if !strings.Contains(r.Error.Message, tt.message) {
 					t.Errorf("error %+v, want %q in it", r.Error, tt.message)
 				}
+				if r.Outcome == runtime.Denied && strings.Contains(r.Error.Message, "JSON") {
+					t.Errorf("error %+v, with how the program ended in it", r.Error)
+				}
 				return
 			}
 			want := `{"id":"A","key":"` + r.IdempotencyKey + `","network":"OSError","shadow":"FileNotFoundError"}`
