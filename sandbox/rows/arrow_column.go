@@ -19,6 +19,7 @@ type arrowDecoder struct {
 	views           flatVector // how many buffers of text each column of views has
 	packed          arrowPacked
 	node, buf, view int
+	used            int64 // bytes of the body that belong to the buffers so far
 }
 
 func (a *arrowReader) decoder(f *flatbuffer, t flatTable, body string) (*arrowDecoder, error) {
@@ -59,6 +60,10 @@ func (d *arrowDecoder) buffer() (string, error) {
 	}
 	if at < 0 || n < 0 || at > int64(len(d.body)) || n > int64(len(d.body))-at {
 		return "", errors.New("a buffer lies outside of its body")
+	}
+	// All could be the same bytes, which would be read again for each.
+	if d.used += n; d.used > int64(len(d.body)) {
+		return "", errors.New("buffers lie in one another")
 	}
 	return d.a.unpack(d.body[at:at+n], d.packed)
 }

@@ -490,6 +490,75 @@ func sharedSchema(depth int) string {
 	return text + arrowContinue + "\x00\x00\x00\x00"
 }
 
+// arrowMessageOf is a message with a header that the function adds.
+func arrowMessageOf(kind byte, body string, header func(w *flatWriter) int) string {
+	w := &flatWriter{make([]byte, 4)}
+	root, f := w.table(2, 1, 4, 8)
+	w.refer(0, root)
+	w.b[f[0]], w.b[f[1]] = 4, kind
+	binary.LittleEndian.PutUint64(w.b[f[3]:], uint64(len(body)))
+	w.refer(f[2], header(w))
+	return arrowContinue + string(binary.LittleEndian.AppendUint32(nil, uint32(len(w.b)))) + string(w.b) + body
+}
+
+// viewsOf is a stream of a column of views without rows, which has buffers at these
+// places, packed by zstd.
+func viewsOf(body string, places [][2]int) string {
+	schema := arrowMessageOf(arrowSchemaMessage, "", func(w *flatWriter) int {
+		schema, parts := w.table(0, 4)
+		list := w.vector(1, 4)
+		w.refer(parts[1], list)
+		field, f := w.table(4, 0, 1, 4)
+		w.refer(list+4, field)
+		w.b[f[2]] = byte(arrowTextView)
+		name := w.vector(1, 1)
+		w.b[name+4] = 'x'
+		w.refer(f[0], name)
+		typ, _ := w.table()
+		w.refer(f[3], typ)
+		return schema
+	})
+	batch := arrowMessageOf(arrowBatchMessage, body, func(w *flatWriter) int {
+		batch, f := w.table(8, 4, 4, 4, 4)
+		w.refer(f[1], w.vector(1, 16))
+		list := w.vector(2+len(places), 16)
+		w.refer(f[2], list)
+		for i, place := range places {
+			binary.LittleEndian.PutUint64(w.b[list+4+16*(2+i):], uint64(place[0]))
+			binary.LittleEndian.PutUint64(w.b[list+12+16*(2+i):], uint64(place[1]))
+		}
+		packed, codec := w.table(1)
+		w.b[codec[0]] = 1
+		w.refer(f[3], packed)
+		views := w.vector(1, 8)
+		binary.LittleEndian.PutUint64(w.b[views+4:], uint64(len(places)))
+		w.refer(f[4], views)
+		return batch
+	})
+	return schema + batch + arrowContinue + "\x00\x00\x00\x00"
+}
+
+// TestArrowSharedBytes: bytes of a file belong to one buffer. A thousand that are the
+// same megabyte of empty frames would be read a thousand times.
+func TestArrowSharedBytes(t *testing.T) {
+	const empty = "\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00"
+	packed := strings.Repeat("\x00", 8) + strings.Repeat(empty, 1000)
+	for name, c := range map[string]struct {
+		places [][2]int
+		want   string // of the error
+	}{
+		"side by side":    {[][2]int{{0, len(packed)}, {len(packed), len(packed)}}, ""},
+		"the same":        {[][2]int{{0, len(packed)}, {0, len(packed)}, {0, len(packed)}}, "in one another"},
+		"outside":         {[][2]int{{len(packed), len(packed) + 1}}, "outside"},
+		"one and nothing": {[][2]int{{0, len(packed)}, {0, 0}, {0, 0}}, ""},
+	} {
+		_, err := Read(strings.NewReader(viewsOf(packed+packed, c.places)), Options{})
+		if why := errors.Unwrap(err); c.want == "" && err != nil || c.want != "" && (why == nil || !strings.Contains(why.Error(), c.want)) {
+			t.Errorf("%s: %v (%v), want %q", name, err, why, c.want)
+		}
+	}
+}
+
 // TestArrowSharedFields: a schema of a kilobyte has no more fields than a table may
 // have, however often it shows the same one.
 func TestArrowSharedFields(t *testing.T) {
