@@ -18,6 +18,7 @@ type builder struct {
 	table  sandbox.Table
 	cells  int
 	bytes  int64
+	chunks int64 // bytes of a Parquet file that belong to the columns so far
 }
 
 // columns sets the columns' names.

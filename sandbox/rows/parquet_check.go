@@ -83,6 +83,11 @@ func (b *builder) checkParquetPages(text string, chunk *metadata.ColumnChunkMeta
 	if from < 0 || n < 0 || from > int64(len(text)) || n > int64(len(text))-from {
 		return false, errors.New("a column lies outside of the file")
 	}
+	// Every column could be the same pages: few bytes of a file, each read again
+	// thousands of times.
+	if b.chunks += n; b.chunks > int64(len(text)) {
+		return false, errors.New("its columns lie in one another")
+	}
 	for pages := text[from : from+n]; len(pages) > 0; {
 		p, err := newParquetPage(pages)
 		if err != nil {

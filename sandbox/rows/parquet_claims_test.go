@@ -136,6 +136,44 @@ func TestParquetClaims(t *testing.T) {
 	}
 }
 
+// TestParquetSharedPages: pages belong to one column. A thousand columns that are the same
+// megabyte of pages without values would be as many megabytes to go through.
+func TestParquetSharedPages(t *testing.T) {
+	page := func(values int64, body []byte) []byte {
+		head := compact{}.i32(1, 0).i32(2, int64(len(body))).i32(3, int64(len(body))).
+			inner(5, compact{}.i32(1, values).i32(2, 0).i32(3, encodingRLE).i32(4, encodingRLE)).end()
+		return append(head, body...)
+	}
+	pages := page(1, binary.LittleEndian.AppendUint64(nil, 7))
+	for range 1000 {
+		pages = append(pages, page(0, nil)...)
+	}
+	size := int64(len(pages))
+	file := func(shift int64) string {
+		elements, chunks := [][]byte{compact{}.text(4, "root").i32(5, 2).end()}, [][]byte{}
+		for i, name := range []string{"a", "b"} {
+			elements = append(elements, compact{}.i32(1, 2).i32(3, 0).text(4, name).end())
+			column := compact{}.i32(1, 2).list(2, thriftInt32, 1, binary.AppendVarint(nil, 0)).list(3, thriftBinary, 1, []byte("\x01"+name)).
+				i32(4, 0).i64(5, 1).i64(6, size).i64(7, size).i64(9, int64(len(parquetMark))+shift*int64(i))
+			chunks = append(chunks, compact{}.i64(2, 4).inner(3, column).end())
+		}
+		group := compact{}.list(1, thriftStruct, 2, chunks...).i64(2, size).i64(3, 1).end()
+		all := bytes.Repeat(pages, 1+int(shift/size))
+		return parquetOf(all, compact{}.i32(1, 1).list(2, thriftStruct, 3, elements...).i64(3, 1).list(4, thriftStruct, 1, group).end())
+	}
+	got, err := Read(strings.NewReader(file(size)), Options{})
+	if err != nil {
+		t.Fatal(err, errors.Unwrap(err))
+	}
+	if diff := cmp.Diff(table(names("a", "b"), []any{int64(7), int64(7)}), got.Table, cmpRows); diff != "" {
+		t.Error(diff)
+	}
+	_, err = Read(strings.NewReader(file(0)), Options{})
+	if why := errors.Unwrap(err); why == nil || !strings.Contains(why.Error(), "in one another") {
+		t.Errorf("two columns of the same pages: %v (%v)", err, why)
+	}
+}
+
 // libraryReads reads a file of one column as the library does it, with its errors.
 func libraryReads(text string) {
 	defer func() { _ = recover() }()
