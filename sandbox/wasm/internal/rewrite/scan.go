@@ -91,7 +91,11 @@ func scan(p *parsed) (*scanned, error) {
 				break
 			}
 			in := &instrs[k]
-			p.checkInstr(r, in, locals)
+			// What was read before the error is not used either: an index in it may
+			// be that of nothing.
+			if p.checkInstr(r, in, locals); r.err != nil {
+				break
+			}
 			var mark uint32
 			if !flow.step(r, in) {
 				mark = inLoop
