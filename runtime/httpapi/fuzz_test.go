@@ -76,6 +76,35 @@ func (s onlyJSON) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, e
 	return s.fakeSandbox.Run(ctx, spec)
 }
 
+// outer is what a world is made for that lasts longer than one input: a target may not
+// use the test around it.
+type outer struct {
+	testing.TB
+	ends []func()
+}
+
+func newOuter(t testing.TB) *outer { return &outer{TB: t} }
+
+func (o *outer) Helper()                  {}
+func (o *outer) Cleanup(end func())       { o.ends = append(o.ends, end) }
+func (o *outer) Context() context.Context { return context.Background() }
+
+func (o *outer) TempDir() string {
+	dir, err := os.MkdirTemp("", "httpapi")
+	if err != nil {
+		o.Fatal(err)
+	}
+	o.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func (o *outer) end() {
+	for _, end := range slices.Backward(o.ends) {
+		end()
+	}
+	o.ends = nil
+}
+
 func newFuzzWorld(t testing.TB) *fuzzWorld {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "httpapi") // a socket's name is short
@@ -83,7 +112,7 @@ func newFuzzWorld(t testing.TB) *fuzzWorld {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	f := &fuzzWorld{socket: filepath.Join(dir, "socket"), log: new(kept), secret: "planted-" + rand.Text(), dir: t.TempDir(), left: 2000}
+	f := &fuzzWorld{socket: filepath.Join(dir, "socket"), log: new(kept), secret: "planted-" + rand.Text(), dir: t.TempDir(), left: 100}
 	l, err := net.Listen("unix", f.socket)
 	if err != nil {
 		t.Fatal(err)
@@ -260,7 +289,9 @@ func (f *fuzzWorld) check(t *testing.T, res *http.Response, known bool) {
 // who has no token, answers with JSON that says what is wrong, and tells nobody
 // what is another tenant's.
 func FuzzRequests(f *testing.F) {
-	w := newFuzzWorld(f)
+	world := newOuter(f)
+	f.Cleanup(func() { world.end() })
+	w := newFuzzWorld(world)
 	for _, request := range seedRequests() {
 		f.Add([]byte(request))
 	}
@@ -268,7 +299,9 @@ func FuzzRequests(f *testing.F) {
 		if w.left--; w.left < 0 {
 			w.stop()
 			w.close()
-			w = newFuzzWorld(f)
+			world.end()
+			world = newOuter(t)
+			w = newFuzzWorld(world)
 		}
 		w.attack(t, sent)
 	})
