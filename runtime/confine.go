@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mayfly-run/mayfly/manifests"
+	"github.com/mayfly-run/mayfly/sandbox"
 	"github.com/mayfly-run/mayfly/sandbox/process"
 )
 
@@ -41,5 +42,10 @@ func RunConfined(ctx context.Context, h *manifests.Handler, dir string, g manife
 	if h.Cwd == "" {
 		spec.Dir = "/"
 	}
-	return process.Run(ctx, spec)
+	r, err := process.Run(ctx, spec)
+	if r.Status == sandbox.StatusInvalid && r.Error != nil {
+		// The place in its Spec says nothing to who gave the paths.
+		r.Error = &sandbox.Error{Type: r.Error.Type, Message: refusal(spec, r.Error)}
+	}
+	return r, err
 }

@@ -25,13 +25,18 @@ func FindHandler(t *manifests.Tool) error {
 	if err != nil {
 		return err
 	}
-	granted := process.Spec{Dir: spec.Dir}
-	give(&granted, t.Spec.Grants)
 	return errors.Join(
 		absent("the handler needs", spec.Read, append(spec.Exec, spec.Command)),
 		findFunction(t.Spec.Handler, t.Origin.Root),
-		absent("grants:", granted.Read, granted.Write, granted.Exec, granted.UnixSockets),
+		absentGrants(spec, t.Spec.Grants),
 	)
+}
+
+// absentGrants names what a program is granted and what does not exist.
+func absentGrants(spec process.Spec, g manifests.Grants) error {
+	granted := process.Spec{Dir: spec.Dir}
+	give(&granted, g)
+	return absent("grants:", granted.Read, granted.Write, granted.Exec, granted.UnixSockets)
 }
 
 // absent names the paths that do not exist.

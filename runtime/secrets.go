@@ -92,6 +92,7 @@ func (v *vault) value(ctx context.Context, name string) (string, error) {
 		return "", &secretError{name, "the harness does not say where it comes from", true}
 	}
 	var value, reason string
+	lasts := true // until somebody does something about it
 	switch {
 	case secret.Env != "":
 		if value, ok = v.lookupEnv(secret.Env); !ok {
@@ -100,7 +101,7 @@ func (v *vault) value(ctx context.Context, name string) (string, error) {
 	case secret.File != "":
 		value, reason = v.fromFile(secret.File)
 	case secret.Command != nil:
-		value, reason = v.fromCommand(ctx, secret)
+		value, reason, lasts = v.fromCommand(ctx, secret)
 	default:
 		reason = "the harness does not say where it comes from"
 	}
@@ -108,7 +109,7 @@ func (v *vault) value(ctx context.Context, name string) (string, error) {
 		reason = unusable(value)
 	}
 	if reason != "" {
-		return "", &secretError{name, reason, secret.Command == nil}
+		return "", &secretError{name, reason, lasts}
 	}
 	return value, nil
 }

@@ -516,15 +516,20 @@ func TestMissingSecret(t *testing.T) {
 	chmod := func(mode os.FileMode) func(*runtime.Config, string) error {
 		return func(_ *runtime.Config, dir string) error { return os.Chmod(filepath.Join(dir, "key.txt"), mode) }
 	}
-	network := func(testMode bool) func(*runtime.Config, string) error {
+	grants := func(what string) func(*runtime.Config, string) error {
 		return func(c *runtime.Config, _ string) error {
-			c.TestMode = testMode
 			text, err := os.ReadFile(c.Harness)
 			if err != nil {
 				return err
 			}
-			text = bytes.Replace(text, []byte("args: [the-key] } }"), []byte("args: [the-key] }, grants: { network: true } }"), 1)
+			text = bytes.Replace(text, []byte("args: [the-key] } }"), []byte("args: [the-key] }, grants: { "+what+" } }"), 1)
 			return os.WriteFile(c.Harness, text, 0o600)
+		}
+	}
+	network := func(testMode bool) func(*runtime.Config, string) error {
+		return func(c *runtime.Config, dir string) error {
+			c.TestMode = testMode
+			return grants("network: true")(c, dir)
 		}
 	}
 	fetch := func(script string) func(*runtime.Config, string) error {
@@ -584,6 +589,8 @@ func TestMissingSecret(t *testing.T) {
 		{"command without a network, in test mode", "command", func(c *runtime.Config, _ string) error { c.TestMode = true; return nil }, ""},
 		{"command cannot look around", "command", fetch("read -r line <key.txt && echo $line"), "its command ended with code"},
 		{"command is not there", "command", func(_ *runtime.Config, dir string) error { return os.Remove(filepath.Join(dir, "fetch.sh")) }, "secret COMMAND_KEY: its command: the handler's program"},
+		{"socket of the command is not there", "command", grants("network_local: [/run/no-such.sock]"), "secret COMMAND_KEY: its command: connect to /run/no-such.sock: cannot be granted: no such file or directory"},
+		{"directory of the command is not there", "command", grants("filesystem_read: [key.txt, no-such]"), "/no-such: cannot be granted: no such file or directory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, dir := openSecrets(t, func(config *runtime.Config, dir string) {

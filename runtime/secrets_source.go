@@ -61,17 +61,18 @@ func pathless(err error) string {
 }
 
 // fromCommand has a confined program write a secret to its standard output. What
-// it says about a failure is not repeated: it may hold the value.
-func (v *vault) fromCommand(ctx context.Context, secret manifests.Secret) (value, reason string) {
+// it says about a failure is not repeated: it may hold the value. lasts: it ends so
+// until the operator does something about it.
+func (v *vault) fromCommand(ctx context.Context, secret manifests.Secret) (value, reason string, lasts bool) {
 	spec, err := handlerSpec(secret.Command, v.harness.Origin.Root, "")
 	if err != nil {
-		return "", "its command: " + err.Error()
+		return "", "its command: " + err.Error(), true
 	}
 	spec.Env, spec.Output = nil, process.OutputDescriptor
 	if g := secret.Grants; g != nil {
 		give(&spec, *g)
 		if g.Network && v.testMode {
-			return "", "its command has a network, and the host is in test mode and calls nobody"
+			return "", "its command has a network, and the host is in test mode and calls nobody", false
 		}
 		if g.Network {
 			spec.Network = process.NetworkAll
@@ -82,15 +83,15 @@ func (v *vault) fromCommand(ctx context.Context, secret manifests.Secret) (value
 	r, err := process.Run(ctx, underRule(v.harness, spec))
 	switch {
 	case err != nil:
-		return "", "its command cannot be run: " + err.Error()
+		return "", "its command cannot be run: " + err.Error(), false
 	case r.Status == sandbox.StatusOutputLimit || r.Truncated != nil:
-		return "", fmt.Sprintf("its command wrote more than %d bytes", maxSecret)
+		return "", fmt.Sprintf("its command wrote more than %d bytes", maxSecret), false
 	case r.Status == sandbox.StatusError && r.Error != nil && r.Error.Type == "exit":
-		return "", fmt.Sprintf("its command ended with code %d; run it by hand to see why, within the same grants", r.ExitCode)
+		return "", fmt.Sprintf("its command ended with code %d; run it by hand to see why, within the same grants", r.ExitCode), false
 	case r.Status == sandbox.StatusInvalid && r.Error != nil:
-		return "", "its command: " + r.Error.Path + ": " + r.Error.Message
+		return "", "its command: " + refusal(spec, r.Error), true
 	case r.Status != sandbox.StatusOK:
-		return "", "its command ended " + string(r.Status)
+		return "", "its command ended " + string(r.Status), false
 	}
-	return oneLine(string(r.Stdout)), ""
+	return oneLine(string(r.Stdout)), "", false
 }

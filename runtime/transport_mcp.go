@@ -111,11 +111,7 @@ func (u upstream) target(t *manifests.Tool, key string, secrets map[string]strin
 		}
 		return c, nil
 	}
-	hosts := make([]string, len(t.Spec.EgressAllowed))
-	for i, h := range t.Spec.EgressAllowed {
-		hosts[i] = string(h)
-	}
-	policy, err := egress.NewPolicy(hosts)
+	policy, err := policyOf(t.Spec.EgressAllowed)
 	if err != nil {
 		return c, err
 	}

@@ -51,6 +51,8 @@ func (u upstream) converse(ctx context.Context, spec process.Spec, talk func(in 
 	switch {
 	case err != nil:
 		return err
+	case r.Status == sandbox.StatusInvalid && r.Error != nil:
+		return errors.New(refusal(spec, r.Error))
 	case r.Error != nil:
 		// Scrubbed before any part of it is taken.
 		stderr, _ := u.vault.scrubber().CutText(r.Stderr)

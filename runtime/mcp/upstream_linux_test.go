@@ -113,3 +113,36 @@ func TestUpstreamStdio(t *testing.T) {
 		})
 	}
 }
+
+// TestUpstreamIsNotThere: what the server's program is granted and this machine
+// does not have is named, before a call and at one.
+func TestUpstreamIsNotThere(t *testing.T) {
+	h := newHarness(t, `  mcp_servers:
+    far:
+      command: { command: /bin/sh, args: [-c, "exit 0"] }
+      grants: { filesystem_read: [., no-such] }
+`)
+	h.write(t, "tools.yaml", strings.NewReplacer("SIDE_EFFECT", "read", "TIMEOUT", "1m").Replace(stdioTools))
+	h.config.Funcs, h.config.CallMCP = nil, mcp.CallUpstream
+	rt := h.open(t)
+	run, err := rt.StartRun(t.Context(), runtime.RunConfig{Principal: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := rt.Call(t.Context(), runtime.Call{RunID: run.ID, Tool: "lookup", Args: []byte(`{"id":"A"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := filepath.Join(h.dir, "no-such")
+	if r.Outcome != runtime.Unavailable || !strings.Contains(r.Error.Message, "read "+missing+": cannot be granted: no such file or directory") {
+		t.Errorf("%s, %+v", r.Outcome, r.Error)
+	}
+	tool, ok := rt.Manifests().Tool("lookup")
+	if !ok {
+		t.Fatal("the tool is not there")
+	}
+	want := "the program of mcp://far: grants: " + missing + " does not exist"
+	if err := runtime.FindSettings(rt.Manifests().Harness, tool, os.LookupEnv); err == nil || err.Error() != want {
+		t.Errorf("found %v, want %s", err, want)
+	}
+}
