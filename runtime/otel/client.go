@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
@@ -125,9 +126,11 @@ func (c *client) send(ctx context.Context, body []byte) error {
 	maps.Copy(r.Header, c.header)
 	r.Header.Set("Content-Type", "application/x-protobuf")
 	r.Header.Set("User-Agent", "mayfly")
+	var reached atomic.Bool
+	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Store(true) }}))
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return &sendError{reason: unreached(ctx, err), again: true}
+		return &sendError{reason: unanswered(ctx, err, reached.Load()), again: true}
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -145,17 +148,24 @@ func (c *client) send(ctx context.Context, body []byte) error {
 	return nil
 }
 
-// unreached says why a collector was not reached, without what its URL has beside
-// the host.
-func unreached(ctx context.Context, err error) string {
+// unanswered says why there is no answer, without what the collector's URL has beside
+// the host. Of one that was reached, an error may repeat what it sent, which may be the
+// headers that it was sent.
+func unanswered(ctx context.Context, err error, reached bool) string {
 	if ctx.Err() != nil {
 		return "it did not answer in time"
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	if op, ok := errors.AsType[*net.OpError](err); ok {
+	op, isOp := errors.AsType[*net.OpError](err)
+	switch {
+	case isOp:
 		return fmt.Sprintf("it cannot be reached: %s: %v", op.Op, op.Err)
+	case reached && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
+		return "it closes the connection without an answer"
+	case reached:
+		return "it does not answer with HTTP that can be read"
 	}
 	return "it cannot be reached: " + err.Error()
 }

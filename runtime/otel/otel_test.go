@@ -1,6 +1,7 @@
 package otel_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"log/slog"
@@ -227,6 +228,51 @@ func TestCollectorIsSlow(t *testing.T) {
 	end(e) // too late
 	if diff := cmp.Diff(otel.Counts{Dropped: 92, Failed: 10}, e.Counts()); diff != "" {
 		t.Errorf("after closing: %s", diff)
+	}
+}
+
+// TestCollectorSaysAnything: what a collector answers is in no log, whatever it is. It
+// has the headers, and can answer with them.
+func TestCollectorSaysAnything(t *testing.T) {
+	for name, answer := range map[string]string{
+		"no HTTP":             "sentinel-key\r\n\r\n",
+		"another version":     "HTTP/sentinel-key 200 OK\r\n\r\n",
+		"no status":           "HTTP/1.1 sentinel-key\r\n\r\n",
+		"no header":           "HTTP/1.1 200 OK\r\nsentinel-key\r\n\r\n",
+		"no length":           "HTTP/1.1 200 OK\r\nContent-Length: sentinel-key\r\n\r\n",
+		"an unknown encoding": "HTTP/1.1 200 OK\r\nTransfer-Encoding: sentinel-key\r\n\r\n",
+		"nowhere":             "HTTP/1.1 302 Found\r\nLocation: http://sentinel-key:%zz\r\nContent-Length: 0\r\n\r\n",
+		"a broken piece":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nsentinel-key\r\n",
+		"nothing":             "",
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+					_, _ = c.Write([]byte(answer))
+				}
+				_ = c.Close()
+			}
+		}()
+		e, log := exporter(t, "http://"+l.Addr().String()+"/secret-path", nil)
+		end(e)
+		e.Close()
+		if text := log.String(); strings.Contains(text, "sentinel") || strings.Contains(text, "secret-path") {
+			t.Errorf("%s: the log is\n%s", name, text)
+		}
+		if name != "a broken piece" && e.Counts().Failed != 2 { // of which only the end is missing
+			t.Errorf("%s: %+v", name, e.Counts())
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
