@@ -92,6 +92,23 @@ func TestCallsOfOneRun(t *testing.T) {
 	}
 }
 
+// TestManyTools: a request names no more tools than it may. Each would be a transaction,
+// and eight MiB of names are two million.
+func TestManyTools(t *testing.T) {
+	w := newWorld(t, nil)
+	run := w.must(201, "agent", "POST", "/v1/runs", `{"tools":["find_order"]}`).at("id").(string)
+	names := func(n int) string { return `{"tools":["find_order"` + strings.Repeat(`,"find_order"`, n-1) + `]}` }
+	for _, r := range []struct {
+		as, path string
+		status   int
+	}{{"agent", "/v1/runs", 201}, {"olga", "/v1/runs/" + run + "/grant", 200}, {"agent", "/v1/runs/" + run + "/revoke", 200}} {
+		w.must(r.status, r.as, "POST", r.path, names(1000))
+		if got := w.must(400, r.as, "POST", r.path, names(1001)); got.at("where") != "/tools" {
+			t.Errorf("%s: %s", r.path, got.text)
+		}
+	}
+}
+
 func TestAuthorizeDoesNothing(t *testing.T) {
 	w := newWorld(t, nil)
 	for range 3 {

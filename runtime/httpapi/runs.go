@@ -95,6 +95,16 @@ type runRequest struct {
 	TTLSeconds int64    `json:"ttl_seconds"`
 }
 
+// maxTools is how many tools a request may name. Each is a transaction of the store.
+const maxTools = 1000
+
+func checkTools(names []string) *refused {
+	if len(names) > maxTools {
+		return refuse(http.StatusBadRequest, "bad_request", "/tools", "a request may name %d tools", maxTools)
+	}
+	return nil
+}
+
 // maxTTL is how long a run or a grant may be asked to hold, in seconds: a year.
 const maxTTL = 366 * 24 * 3600
 
@@ -104,6 +114,9 @@ func (q *request) startRun() answer {
 		return no(refused)
 	}
 	labels, refused := readLabels(in.Labels, "/labels")
+	if refused == nil {
+		refused = checkTools(in.Tools)
+	}
 	switch {
 	case refused != nil:
 	case q.caller.Tenant == AllTenants:
@@ -180,6 +193,9 @@ func (q *request) grant() answer {
 	if refused := q.read(&in); refused != nil {
 		return no(refused)
 	}
+	if refused := checkTools(in.Tools); refused != nil {
+		return no(refused)
+	}
 	ctx := q.r.Context()
 	run, refused := q.watchedRun(ctx)
 	switch {
@@ -218,6 +234,9 @@ type revokeRequest struct {
 func (q *request) revoke() answer {
 	var in revokeRequest
 	if refused := q.read(&in); refused != nil {
+		return no(refused)
+	}
+	if refused := checkTools(in.Tools); refused != nil {
 		return no(refused)
 	}
 	ctx := q.r.Context()
