@@ -58,7 +58,15 @@ func TestCacheIsRepaired(t *testing.T) {
 		"flipped bit in the code":  func(t *testing.T, e entry) { flipByte(t, codeFile(t, e)) },
 		"image of somebody else":   func(t *testing.T, e entry) { chown(t, e, entryImage) },
 		"writable by others":       func(t *testing.T, e entry) { chmod(t, e, ".", 0o777) },
-		"seal is gone":             func(t *testing.T, e entry) { remove(t, e, entrySeal) },
+		"code writable by others":  func(t *testing.T, e entry) { chmod(t, e, entryCode, 0o777) },
+		"code's folder as well": func(t *testing.T, e entry) {
+			folder, err := filepath.Rel(e.dir, filepath.Dir(codeFile(t, e)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			chmod(t, e, folder, 0o777)
+		},
+		"seal is gone": func(t *testing.T, e entry) { remove(t, e, entrySeal) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "cache")

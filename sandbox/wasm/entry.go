@@ -123,6 +123,12 @@ func (e entry) sealed(seal string) (map[string]sealedFile, error) {
 		}
 		g.Go(func() error {
 			path := filepath.Join(e.dir, filepath.FromSlash(name))
+			// The code is opened once more, by wazero.
+			for dir := filepath.Dir(path); len(dir) > len(e.dir); dir = filepath.Dir(dir) {
+				if err := checkDirs(dir); err != nil {
+					return err
+				}
+			}
 			content, err := readOwned(path)
 			if err != nil {
 				return err
