@@ -26,6 +26,22 @@ func (f *fileFlag) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// ttlFlag is how long something lasts. It is for ever if the flag is not given, so
+// that a zero, as a script's sum may give, must not pass for that.
+type ttlFlag time.Duration
+
+func (f *ttlFlag) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("%q is not a duration such as 30s, 15m or 8h", text)
+	}
+	if d <= 0 {
+		return fmt.Errorf("%v is over before it begins; it must be more than nothing", d)
+	}
+	*f = ttlFlag(d)
+	return nil
+}
+
 type timeoutFlag time.Duration
 
 func (f *timeoutFlag) UnmarshalText(text []byte) error {

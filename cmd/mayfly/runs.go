@@ -45,9 +45,9 @@ func startError(err error) error {
 type runsStartCommand struct {
 	ID string `placeholder:"ID" help:"The run's ID. Default: a new random one."`
 	subjectFlags
-	Tool []string      `sep:"none" placeholder:"NAME" help:"Grant this tool. Repeatable. Default: the task's tools, without a task all."`
-	TTL  time.Duration `name:"ttl" placeholder:"DURATION" help:"How long the run lasts. Default: for ever."`
-	JSON bool          `name:"json" help:"Print a JSON object."`
+	Tool []string `sep:"none" placeholder:"NAME" help:"Grant this tool. Repeatable. Default: the task's tools, without a task all."`
+	TTL  ttlFlag  `name:"ttl" placeholder:"DURATION" help:"How long the run lasts. Default: for ever."`
+	JSON bool     `name:"json" help:"Print a JSON object."`
 	runtimeFlags
 }
 
@@ -60,11 +60,8 @@ func (runsStartCommand) Help() string {
 }
 
 func (c *runsStartCommand) Run(p *process) error {
-	if c.TTL < 0 {
-		return usagef("--ttl: %v is less than nothing", c.TTL)
-	}
 	config := c.config()
-	config.ID, config.Tools, config.TTL = c.ID, c.Tool, c.TTL
+	config.ID, config.Tools, config.TTL = c.ID, c.Tool, time.Duration(c.TTL)
 	return c.with(p, useToDecide, func(ctx context.Context, rt *runtime.Runtime, file string) error {
 		if path := storePath(rt.Manifests().Harness); path == "" {
 			return usagef("%s keeps its store in memory, so that the run would end with this command", file)

@@ -10,10 +10,10 @@ import (
 )
 
 type runsGrantCommand struct {
-	ID   string        `arg:"" help:"The run's ID."`
-	Tool []string      `arg:"" help:"The tools."`
-	TTL  time.Duration `name:"ttl" placeholder:"DURATION" help:"For how long. Default: as long as the run lasts."`
-	As   string        `placeholder:"NAME" help:"Who grants. Default: the user of this process."`
+	ID   string   `arg:"" help:"The run's ID."`
+	Tool []string `arg:"" help:"The tools."`
+	TTL  ttlFlag  `name:"ttl" placeholder:"DURATION" help:"For how long. Default: as long as the run lasts."`
+	As   string   `placeholder:"NAME" help:"Who grants. Default: the user of this process."`
 	runtimeFlags
 }
 
@@ -26,9 +26,6 @@ Example:
 }
 
 func (c *runsGrantCommand) Run(p *process) error {
-	if c.TTL < 0 {
-		return usagef("--ttl: %v is less than nothing", c.TTL)
-	}
 	by := c.As
 	if by == "" {
 		by = thisUser()
@@ -41,7 +38,7 @@ func (c *runsGrantCommand) Run(p *process) error {
 		}
 		var expires time.Time
 		if c.TTL > 0 {
-			expires = time.Now().Add(c.TTL)
+			expires = time.Now().Add(time.Duration(c.TTL))
 		}
 		for _, name := range c.Tool {
 			if err := rt.Grant(ctx, c.ID, name, by, expires); err != nil {

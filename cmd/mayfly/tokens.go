@@ -21,14 +21,14 @@ type tokensCommand struct {
 }
 
 type tokensNewCommand struct {
-	Principal    string        `required:"" placeholder:"NAME" help:"On whose behalf calls with the token are, and who answers approvals."`
-	Tenant       string        `placeholder:"NAME" help:"For which tenant; * watches all of them and calls nothing. Default: none."`
-	Role         []string      `sep:"none" placeholder:"ROLE" help:"A role: operator (sees all of the tenant, grants tools), approver (answers approvals that name no role), metrics (reads /metrics), or one that a manifest or task names. Repeatable."`
-	Approver     string        `placeholder:"NAME" help:"The person who answers the questions that the client at /mcp shows for this token's calls. Never the principal. Default: nobody is asked there."`
-	ApproverRole []string      `sep:"none" placeholder:"ROLE" help:"A role that the approver holds. Repeatable."`
-	TTL          time.Duration `name:"ttl" placeholder:"DURATION" help:"How long it holds. Default: for ever."`
-	Tokens       pathFlag      `placeholder:"FILE" help:"The token file to add the line to; it is made if it is not there. Default: the line is printed after the token."`
-	JSON         bool          `name:"json" help:"Print a JSON object."`
+	Principal    string   `required:"" placeholder:"NAME" help:"On whose behalf calls with the token are, and who answers approvals."`
+	Tenant       string   `placeholder:"NAME" help:"For which tenant; * watches all of them and calls nothing. Default: none."`
+	Role         []string `sep:"none" placeholder:"ROLE" help:"A role: operator (sees all of the tenant, grants tools), approver (answers approvals that name no role), metrics (reads /metrics), or one that a manifest or task names. Repeatable."`
+	Approver     string   `placeholder:"NAME" help:"The person who answers the questions that the client at /mcp shows for this token's calls. Never the principal. Default: nobody is asked there."`
+	ApproverRole []string `sep:"none" placeholder:"ROLE" help:"A role that the approver holds. Repeatable."`
+	TTL          ttlFlag  `name:"ttl" placeholder:"DURATION" help:"How long it holds. Default: for ever."`
+	Tokens       pathFlag `placeholder:"FILE" help:"The token file to add the line to; it is made if it is not there. Default: the line is printed after the token."`
+	JSON         bool     `name:"json" help:"Print a JSON object."`
 }
 
 func (tokensNewCommand) Help() string {
@@ -48,12 +48,9 @@ type newToken struct {
 }
 
 func (c *tokensNewCommand) Run(p *process) error {
-	if c.TTL < 0 {
-		return usagef("--ttl: %v is less than nothing", c.TTL)
-	}
 	var expires time.Time
 	if c.TTL > 0 {
-		expires = time.Now().Add(c.TTL).UTC().Truncate(time.Second)
+		expires = time.Now().Add(time.Duration(c.TTL)).UTC().Truncate(time.Second)
 	}
 	token, line, err := httpapi.NewToken(httpapi.Caller{Principal: c.Principal, Tenant: c.Tenant, Roles: c.Role, Approver: c.Approver, ApproverRoles: c.ApproverRole}, expires)
 	if err != nil {
