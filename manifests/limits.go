@@ -57,11 +57,13 @@ func DefaultCodeLimits() CodeLimits {
 // MaxBytes is the largest number of bytes that a manifest can ask for anywhere.
 const MaxBytes = 1 << 30
 
+// codeLimitFields has the ranges that the engine has: a value that no call can run
+// with is refused here, where it has a place.
 func codeLimitFields(l *CodeLimits) fields {
 	return fields{
 		{name: "timeout", slot: duration(&l.Timeout),
 			doc: "How long the code may run, compiling included. The tool's own timeout holds as well."},
-		{name: "max_memory_mb", slot: countSlot{&l.MaxMemoryMB, 1, 4096},
+		{name: "max_memory_mb", slot: countSlot{&l.MaxMemoryMB, 2, 3072},
 			doc: "How much memory the code may use beyond the interpreter's own, in MiB."},
 		{name: "max_output_bytes", slot: countSlot{&l.MaxOutputBytes, 1, MaxBytes},
 			doc: "How much of what the code prints is kept, in bytes."},
@@ -69,9 +71,9 @@ func codeLimitFields(l *CodeLimits) fields {
 			doc: "How much work the code may do, in the engine's units: one for each pass of a loop and each recursive call inside the interpreter. Default: only the timeout bounds it."},
 		{name: "max_value_bytes", slot: countSlot{&l.MaxValueBytes, 1, MaxBytes},
 			doc: "How large the value may be as JSON, in bytes."},
-		{name: "max_source_bytes", slot: countSlot{&l.MaxSourceBytes, 1, MaxBytes},
+		{name: "max_source_bytes", slot: countSlot{&l.MaxSourceBytes, 1, 64 << 20},
 			doc: "How much code is accepted, in bytes."},
-		{name: "max_depth", slot: countSlot{&l.MaxDepth, 1, 1000},
+		{name: "max_depth", slot: countSlot{&l.MaxDepth, 1, 500},
 			doc: "How deeply lists and objects may nest in arguments and value."},
 		{name: "max_files", slot: countSlot{&l.MaxFiles, 1, 1_000_000},
 			doc: "How many files and directories the code may make in its private /tmp."},
