@@ -76,10 +76,19 @@ func (fs fields) named(name string) *field {
 
 // suggest names the field that was probably meant.
 func (fs fields) suggest(name string) string {
+	names := make([]string, len(fs))
+	for i, f := range fs {
+		names[i] = f.name
+	}
+	return suggest(name, names)
+}
+
+// suggest asks whether one of the names was meant, if one is close enough.
+func suggest(name string, names []string) string {
 	best, least := "", 3
-	for _, f := range fs {
-		if d := distance(strings.ToLower(strings.ReplaceAll(name, "-", "_")), f.name); d < least && d < len(f.name) {
-			best, least = f.name, d
+	for _, n := range names {
+		if d := distance(strings.ToLower(strings.ReplaceAll(name, "-", "_")), n); d < least && d < len(n) {
+			best, least = n, d
 		}
 	}
 	if best == "" {

@@ -170,6 +170,9 @@ func (l *loader) file(name string) {
 	default:
 		docs, errs := parse(r.file, text)
 		r.errs = errs
+		if len(errs) == 0 && len(docs.Tools) == 0 && len(docs.Harnesses) == 0 {
+			l.docs.Warnings = append(l.docs.Warnings, Warning{File: r.file, Code: WarnEmpty, Message: "holds no manifest"})
+		}
 		l.docs.Tools = append(l.docs.Tools, docs.Tools...)
 		l.docs.Harnesses = append(l.docs.Harnesses, docs.Harnesses...)
 		l.docs.Warnings = append(l.docs.Warnings, docs.Warnings...)

@@ -74,12 +74,16 @@ func newSet(h *Harness, tools []*Tool) (*Set, Errors) {
 func (s *Set) checkNames() Errors {
 	r := &reporter{file: s.Harness.Origin.File}
 	spec := s.Harness.doc.get("spec")
+	names := make([]string, len(s.tools))
+	for i, t := range s.tools {
+		names[i] = t.Metadata.Name
+	}
 	check := func(n *node) {
 		if n == nil || n.kind != textNode {
 			return
 		}
 		if _, ok := s.byName[n.text]; !ok {
-			r.at(n, CodeUnknownTool, "no tool has this name")
+			r.at(n, CodeUnknownTool, "no tool has this name%s", suggest(n.text, names))
 		}
 	}
 	check(spec.get("tools", "judge", "tool"))

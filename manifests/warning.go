@@ -30,6 +30,8 @@ const (
 	WarnHidden WarningCode = "hidden_text"
 	// WarnNoFiles: a pattern that matches no file.
 	WarnNoFiles WarningCode = "no_files"
+	// WarnEmpty: a file that holds no manifest.
+	WarnEmpty WarningCode = "empty"
 )
 
 // Warning is something that loads but deserves a look; `mayfly doctor` prints

@@ -176,6 +176,9 @@ func (s *source) yamlError(r *reporter, err error) {
 		return
 	}
 	p := s.failure(problem, reported)
+	if bytes.HasPrefix(s.text[min(p.offset, len(s.text)):], []byte("\t")) && strings.HasSuffix(problem, "cannot start any token") {
+		problem = "a tab cannot stand here; indent with spaces"
+	}
 	r.add(p.line, p.column, "", CodeSyntax, "is not YAML: %s", problem)
 }
 
