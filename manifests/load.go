@@ -28,7 +28,8 @@ const (
 //
 // Nothing outside the harness's directory is read, not through symbolic links
 // either. A returned error is of type [Errors] and holds everything that is
-// wrong in all files.
+// wrong in all files. Beside it there is a set only if all of that is of the code
+// [CodeUnknownTool]: what the harness names may be about to be written.
 func Load(harnessFile string, builtIn []*Tool) (*Set, error) {
 	dir, err := filepath.Abs(filepath.Dir(harnessFile))
 	if err != nil {
@@ -78,14 +79,17 @@ func (l *loader) load(harnessFile string, builtIn []*Tool) (*Set, error) {
 	if l.errs = append(l.errs, errs...); len(l.errs) == 0 {
 		l.errs = s.checkNames() // a tool whose manifest has errors would be missed
 	}
-	if len(l.errs) > 0 {
-		l.errs.sort()
+	l.errs.sort()
+	if slices.ContainsFunc(l.errs, func(e *Error) bool { return e.Code != CodeUnknownTool }) {
 		return nil, l.errs
 	}
 	s.Warnings = append(s.Warnings, l.docs.Warnings...)
 	slices.SortStableFunc(s.Warnings, func(a, b Warning) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+	if len(l.errs) > 0 {
+		return s, l.errs
+	}
 	return s, nil
 }
 

@@ -29,7 +29,7 @@ type toolsAddCommand struct {
 func (toolsAddCommand) Help() string {
 	return `The function's source is parsed in the sandbox; nothing of it is imported or run. Name and schema come from its signature, the descriptions from its docstring. An idempotency_key and a context are left out: models do not give them. What has no form in JSON is refused, with its place.
 
-The manifest is written, and its directory added to tools.manifests in the harness unless it is listed already. Look it over: egress, data_access, approval and rate_limit are yours to fill in. Then pin it with mayfly tools pin.
+The manifest is written, and its directory added to tools.manifests in the harness unless it is listed already. The harness may name tools that are still to be added. Look it over: egress, data_access, approval and rate_limit are yours to fill in. Then pin it with mayfly tools pin.
 
 Examples:
 
@@ -72,6 +72,9 @@ type addedTool struct {
 	LeftOut  []string `json:"left_out"`
 	Digest   string   `json:"definition_digest"`
 	Notes    []remark `json:"notes"`
+	// NotYet are the errors of a harness that names other tools, which are not
+	// there yet; until they are it does not load.
+	NotYet []string `json:"not_yet,omitzero"`
 }
 
 func (c *toolsAddCommand) Run(p *process) error {
@@ -87,12 +90,16 @@ func (c *toolsAddCommand) Run(p *process) error {
 	if h.Kind == manifests.HandlerNode {
 		return refuseNode(h, c.Name)
 	}
-	file, set, err := c.load(p)
+	file, err := c.find(p)
 	if errors.Is(err, errNoHarness) {
 		return usagef("%w. A first one is:\n%s", err, firstHarness)
 	}
 	if err != nil {
 		return err
+	}
+	set, err := loadHarness(file)
+	if set == nil {
+		return manifestErrors(err)
 	}
 	if c.Name == "" {
 		c.Name = h.Function
@@ -142,6 +149,9 @@ func (c *toolsAddCommand) Run(p *process) error {
 		return p.stdout.object(done)
 	}
 	done.remarks(p, c)
+	for _, missing := range done.NotYet {
+		p.stderr.note("the harness does not load yet: %s", missing)
+	}
 	return done.print(p)
 }
 

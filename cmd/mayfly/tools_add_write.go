@@ -64,9 +64,16 @@ func (c *toolsAddCommand) write(set *manifests.Set, root *os.Root, t *manifests.
 	return nil
 }
 
-// verify loads the harness as every other verb will.
+// verify loads the harness as every other verb will. It may still name tools that
+// are not there.
 func verify(done *addedTool, t *manifests.Tool) error {
 	set, err := loadHarness(done.Harness)
+	if errs, ok := errors.AsType[manifests.Errors](err); ok && set != nil {
+		for _, e := range errs {
+			done.NotYet = append(done.NotYet, e.Error())
+		}
+		err = nil
+	}
 	if err != nil {
 		return usagef("nothing was changed, as the harness would not load with the new manifest: %w", err)
 	}
