@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -85,7 +87,25 @@ func readSource(name string, r io.Reader) (string, error) {
 	if int64(len(code)) > sandbox.DefaultMaxSource {
 		return "", usagef("SCRIPT %s is over the limit of %d bytes", name, sandbox.DefaultMaxSource)
 	}
+	if at := badUTF8(code); at >= 0 {
+		before := code[:at]
+		line := 1 + bytes.Count(before, []byte("\n"))
+		column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+		return "", usagef("SCRIPT %s:%d:%d: invalid UTF-8; convert it to UTF-8 first", name, line, column)
+	}
 	return string(code), nil
+}
+
+// badUTF8 is where text stops being UTF-8; -1: nowhere.
+func badUTF8(text []byte) int {
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			return at
+		}
+		at += size
+	}
+	return -1
 }
 
 // globals reads the arguments.

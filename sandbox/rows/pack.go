@@ -102,6 +102,9 @@ func readBinary(text string, format Format, opts Options) (rows Rows, err error)
 			rows, err = Rows{}, damaged(opts, format, fmt.Errorf("%v", cause))
 		}
 	}()
+	if text == "" {
+		return Rows{}, &Error{Name: opts.Name, Code: Empty, Reason: "is empty, and " + formatNames[format] + " is not"}
+	}
 	b := &builder{opts: opts, format: format}
 	switch format {
 	case Parquet:

@@ -168,8 +168,8 @@ func TestErrors(t *testing.T) {
 		{"csv bare quote", "a\n5\" disk\n", Options{Format: CSV}, Syntax, `in.x:2:2: a quote inside a cell that is not quoted; quote the whole cell and write "" for a quote`},
 		{"csv line numbers with CR", "a\r1\r2,3\r", Options{Format: CSV}, Ragged, `in.x:3:1: 2 cells, but the header names 1 column`},
 		{"tsv too few cells", "a\tb\n1\n", Options{Format: TSV}, Ragged, `in.x:2:1: 1 cell, but the header names 2 columns`},
-		{"invalid UTF-8", "a\né\xff\n", Options{Format: CSV}, Encoding, `in.x:2:2: invalid UTF-8`},
-		{"a real U+FFFD is fine, the half one is not", "a\n\ufffd\xef\xbf\n", Options{Format: CSV}, Encoding, `in.x:2:2: invalid UTF-8`},
+		{"invalid UTF-8", "a\né\xff\n", Options{Format: CSV}, Encoding, `in.x:2:2: invalid UTF-8; convert the text to UTF-8 first`},
+		{"a real U+FFFD is fine, the half one is not", "a\n\ufffd\xef\xbf\n", Options{Format: CSV}, Encoding, `in.x:2:2: invalid UTF-8; convert the text to UTF-8 first`},
 		{"NUL", "a\n1\x00\n", Options{Format: CSV}, Encoding, `in.x:2:2: a NUL byte; this is not text`},
 		{"UTF-16", "\xff\xfea\x00", Options{Format: CSV}, Encoding, `in.x: is UTF-16 text; convert it to UTF-8 first`},
 		{"gzip", "\x1f\x8b\x08", Options{}, Syntax, `in.x: is gzip data that ends too early`},
@@ -178,6 +178,9 @@ func TestErrors(t *testing.T) {
 		{"too large", "a\n1\n", Options{Format: CSV, MaxBytes: 3}, TooLarge, `in.x: has too many bytes; the limit is 3 bytes`},
 		{"unknown format", "a", Options{Format: "xml"}, Unreadable, `in.x: unknown format "xml"; known are json, jsonl, csv, tsv, parquet, xlsx, arrow`},
 
+		{"parquet empty", "", Options{Format: Parquet}, Empty, `in.x: is empty, and Parquet is not`},
+		{"excel empty", "", Options{Format: Excel}, Empty, `in.x: is empty, and an Excel workbook (.xlsx) is not`},
+		{"arrow empty", "", Options{Format: Arrow}, Empty, `in.x: is empty, and Arrow IPC is not`},
 		{"json empty", " \n", Options{Format: JSON}, Empty, `in.x: is empty; JSON rows are an array`},
 		{"json object", "\n {\"a\":1}", Options{Format: JSON}, Syntax, `in.x:2:2: JSON rows are one array, this is an object; for one value per line the format is jsonl`},
 		{"json name twice", "[{\"a\":1},\n{\"b\":1, \"b\":2}]", Options{Format: JSON}, DuplicateName, `in.x:2:9: an object has this name twice`},
@@ -354,7 +357,7 @@ func TestReadValue(t *testing.T) {
 		`{"a":1}` + "\n1": `v:2:1: text after the end of the value`,
 		`{"a":1,"a":1}`:   `v:1:8: an object has this name twice`,
 		`1e999`:           `v:1:1: a number that is too large for a float; write it as a string`,
-		"\xff":            `v:1:1: invalid UTF-8`,
+		"\xff":            `v:1:1: invalid UTF-8; convert the text to UTF-8 first`,
 		`"0123456789"`:    `v: has too many bytes; the limit is 10 bytes`,
 	} {
 		opts := Options{Name: "v", MaxBytes: 100}

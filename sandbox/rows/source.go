@@ -27,7 +27,7 @@ func newSource(text string, opts Options) (*source, error) {
 		return nil, s.errorAt(at, Encoding, "a NUL byte; this is not text")
 	}
 	if at := invalidUTF8(s.text); at >= 0 {
-		return nil, s.errorAt(at, Encoding, "invalid UTF-8")
+		return nil, s.errorAt(at, Encoding, "invalid UTF-8; convert the text to UTF-8 first")
 	}
 	return s, nil
 }
