@@ -27,7 +27,9 @@ func (guestsListCommand) Help() string {
 
 Example:
 
-  mayfly guests --json --no-image`
+  mayfly guests --json --no-image
+
+Exit codes: 0 done, 2 the command is wrong, 4 something of Mayfly's own failed.`
 }
 
 // guestsJSON is what "guests --json" prints.

@@ -20,7 +20,9 @@ func (guestsShowCommand) Help() string {
 
 Example:
 
-  mayfly guests show python`
+  mayfly guests show python
+
+Exit codes: 0 done, 2 the command is wrong or there is no such guest, 4 something of Mayfly's own failed.`
 }
 
 // guestShown is what "guests show --json" prints.

@@ -36,7 +36,7 @@ A client's configuration, with a person who answers for what needs approval:
 
   {"mcpServers":{"mayfly":{"command":"mayfly","args":["mcp","--harness","/srv/agent/harness.yaml","--principal","agent","--approver","ann","--approver-role","finance"]}}}
 
-Nothing but a sandbox for Python and JavaScript:
+A sandbox for Python and JavaScript, and nothing else where no harness is found:
 
   {"mcpServers":{"mayfly":{"command":"mayfly","args":["mcp","--exec"]}}}
 

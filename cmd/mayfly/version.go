@@ -17,7 +17,9 @@ type versionCommand struct {
 func (versionCommand) Help() string {
 	return `Example:
 
-  mayfly version --json`
+  mayfly version --json
+
+Exit codes: 0 done, 2 the command is wrong.`
 }
 
 // versionInfo is what "version --json" prints.
