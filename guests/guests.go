@@ -33,7 +33,7 @@ type recipe struct {
 func recipes() []recipe {
 	return []recipe{
 		{"python", "main.py", python.EncodeGlobals, func(i Info) string { return i.Language + " " + i.Version }, pythonAbsent, pythonLacks},
-		{"js", "main.js", js.EncodeGlobals, func(Info) string { return "JavaScript (ES2024)" }, jsAbsent, nil},
+		{"js", "main.js", js.EncodeGlobals, func(Info) string { return "JavaScript (ES2025)" }, jsAbsent, nil},
 	}
 }
 
