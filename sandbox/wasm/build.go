@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -59,7 +60,12 @@ func (e *Engine) prepare(ctx context.Context) error {
 	}
 	defer os.RemoveAll(temp)
 	if err := e.build(ctx, temp); err != nil {
-		return err
+		if _, ok := errors.AsType[*fs.PathError](err); !ok {
+			return err
+		}
+		// Such as a full disk. It is the cache's alone: nothing else is written.
+		e.config.Progress("nothing will be cached: " + err.Error())
+		return e.build(ctx, "")
 	}
 	if err := (entry{temp}).write(e.module, e.image); err != nil {
 		e.config.Progress("nothing was cached: " + err.Error())

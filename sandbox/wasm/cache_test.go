@@ -122,6 +122,23 @@ func TestCacheCannotBeUsed(t *testing.T) {
 	}
 }
 
+// TestCacheCannotBeFilled: a directory that takes an entry's directory and not what is
+// in it, as a full disk does, costs the cache and nothing else. Here the names of
+// files get too long.
+func TestCacheCannotBeFilled(t *testing.T) {
+	const most = 4095 // bytes of a path
+	dir := t.TempDir()
+	for left := most - 75 - len(dir); left > 1; left = most - 75 - len(dir) {
+		dir = filepath.Join(dir, strings.Repeat("d", min(200, left-1)))
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if said := open(t, dir); !strings.Contains(said, "nothing will be cached: ") || strings.Count(said, "compiling") != 2 {
+		t.Errorf("it said %q", said)
+	}
+}
+
 func TestCacheWiped(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	open(t, dir)
