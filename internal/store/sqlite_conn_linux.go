@@ -18,8 +18,8 @@ type conn struct {
 	path    string
 	timeout time.Duration
 	pragmas string
-	// opened is what path named when it was opened first.
-	opened os.FileInfo
+	// opened is what the database, its log and the log's index were when it was opened first.
+	opened openedFiles
 
 	db    *sqlite3.Conn
 	stmts map[string]*sqlite3.Stmt
@@ -69,10 +69,26 @@ func use(path string, timeout time.Duration, pragmas string) (*conn, error) {
 	if err := c.guard(context.Background(), c.begin); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	if c.opened, err = os.Lstat(path); err != nil {
+	if c.opened, err = filesOpened(path); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
+}
+
+// openedFiles tell whether files have been replaced by others of their names.
+type openedFiles [3]os.FileInfo
+
+func filesOpened(path string) (o openedFiles, err error) {
+	for i, name := range append((&files{path: path}).companions(), path) {
+		if o[i], err = os.Lstat(name); err != nil {
+			return o, fmt.Errorf("%w: %w", ErrIO, err)
+		}
+	}
+	return o, nil
+}
+
+func (o openedFiles) same(p openedFiles) bool {
+	return os.SameFile(o[0], p[0]) && os.SameFile(o[1], p[1]) && os.SameFile(o[2], p[2])
 }
 
 // fail has c be opened again before it is next used. Its engine does not run any
@@ -94,21 +110,21 @@ func (c *conn) replace() error {
 	if _, err := checkFiles(c.path); err != nil {
 		return err
 	}
-	// Others go on with the file that was opened first. This must not write to another
-	// that has its name now, not even what is in the log that they share.
-	info, err := os.Lstat(c.path)
+	// Others go on with the files that were opened first. This must not write to another
+	// that has the name of one now, not even what is in the log that they share.
+	now, err := filesOpened(c.path)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrIO, err)
+		return err
 	}
-	moved := fmt.Errorf("%w: %s is another file than it was; close the store", ErrIO, c.path)
-	if !os.SameFile(c.opened, info) {
+	moved := fmt.Errorf("%w: %s, or its log, is another file than it was; close the store", ErrIO, c.path)
+	if !c.opened.same(now) {
 		return moved
 	}
 	next, err := use(c.path, c.timeout, c.pragmas)
 	if err != nil {
 		return err
 	}
-	if !os.SameFile(c.opened, next.opened) {
+	if !c.opened.same(next.opened) {
 		return next.fail(moved)
 	}
 	next.replaced = c.replaced + 1

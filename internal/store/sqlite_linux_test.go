@@ -452,6 +452,17 @@ func TestEngineGivesUp(t *testing.T) {
 	fails(t, s.CreateRun(t.Context(), Run{ID: "elsewhere", Created: start}), ErrIO)
 	ok(t, os.Rename(path+".away", path))
 	ok(t, s.CreateRun(t.Context(), Run{ID: "here", Created: start}))
+	// Nor with a log of its own, which others do not read.
+	for _, companion := range s.files.companions() {
+		ok(t, os.Rename(companion, companion+".away"))
+		fails(t, s.transaction(t.Context(), inFile, func(*conn) error { panic("out of memory") }), ErrIO)
+		fails(t, s.CreateRun(t.Context(), Run{ID: "apart", Created: start}), ErrIO)
+		if _, err := os.Lstat(companion); err == nil {
+			t.Errorf("%s was made anew", companion)
+		}
+		ok(t, os.Rename(companion+".away", companion))
+		ok(t, s.CreateRun(t.Context(), Run{ID: "with " + companion, Created: start}))
+	}
 	// Not without end.
 	give := func() error {
 		return s.transaction(t.Context(), inFile, func(*conn) error { panic("out of memory") })
